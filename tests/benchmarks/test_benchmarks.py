@@ -273,7 +273,7 @@ def test_the_plot(runner: ModuleType, tmp_path: Path) -> None:
 
 
 def test_the_solvers_in_cpp_agree_with_ours(runner: ModuleType) -> None:
-    """Every variant finds the same winners; each improvement saves nodes."""
+    """All variants find the same winners, and each improvement saves nodes."""
     if runner.module("cpp_build").compiler() is None:
         pytest.skip("no C++ compiler")
     solver = runner.module("solver")
@@ -325,7 +325,7 @@ def test_plain_python_plays_the_same_games(runner: ModuleType) -> None:
 
 
 def test_reflections_are_counted_as_by_playing_every_line(runner: ModuleType) -> None:
-    """Counted with `Position` and separate symmetry code; on 4×5, where there are four images."""
+    """Compare with a count by `Position` and separate symmetry code, on 4×5 (four images)."""
     reflections = runner.module("reflections")
     board = Board.of(4, 5)
     layer, found = {Position.start(4, 5)}, []

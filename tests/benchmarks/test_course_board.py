@@ -45,9 +45,7 @@ LEAVES_THE_END_TO_THE_SEARCH = {
 
 @cache
 def some_positions() -> tuple[Position, ...]:
-    """Return positions of all phases on three boards, with both knights placed; some nearly
-    full.
-    """
+    """Return positions of all phases on four boards, some nearly full, with both knights placed."""
     found = []
     for seed, (width, height) in enumerate([(7, 7), (5, 6), (9, 6)]):
         found += random_positions(width, height, 30, seed, min_placed=2)

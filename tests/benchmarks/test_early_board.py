@@ -34,9 +34,7 @@ FEW = 9
 
 @cache
 def some_positions() -> tuple[Position, ...]:
-    """Return positions of all phases on three boards, with both knights placed; some nearly
-    full.
-    """
+    """Return positions of all phases on four boards, some nearly full, with both knights placed."""
     found = []
     for seed, (width, height) in enumerate([(7, 7), (5, 6), (9, 6)]):
         found += random_positions(width, height, 25, seed, min_placed=2)

@@ -130,7 +130,7 @@ def test_the_ratio_by_hand() -> None:
 
 
 def longest_line(position: Position, side: Side, *, carries: bool, length: int = 0) -> int:
-    """Return the longest line as `heuristic5`'s text defines it, whoever wins."""
+    """Return the longest line as `heuristic5`'s text defines it, for either winner."""
     longest = length
     for move in position.legal_moves:
         below = length + 1 if not carries else longest + 1
@@ -141,7 +141,7 @@ def longest_line(position: Position, side: Side, *, carries: bool, length: int =
 
 @pytest.mark.parametrize("carries", [False, True])
 def test_by_its_words_heuristic5_is_always_zero(carries: bool) -> None:
-    """By its text it compares the longest lines of both players, which are the same line."""
+    """Its text compares the longest lines of both players, and they are the same line."""
     lengths = set()
     for position in small_positions():
         mine, theirs = (longest_line(position, side, carries=carries) for side in SIDES)
@@ -383,7 +383,7 @@ def test_the_table_tells_what_the_functions_say() -> None:
         assert row.formula
         assert row.summary.endswith(".")
         assert len(row.summary) <= 95
-        assert "_" not in row.summary  # plain words, no ids
+        assert "_" not in row.summary  # a sentence without ids of heuristics
         if row in VARIANTS:
             assert row.summary == " ".join(str(row.score.__doc__).split("\n\n")[0].split())
 

@@ -12,10 +12,11 @@ import pytest
 import scipy
 
 from knightfall.errors import KnightfallError
+from knightfall.oracle.record import PHASES
 from knightfall.statistics.pairs import difference
 from knightfall.statistics.rates import Share
 from knightfall.studies import claims
-from knightfall.studies import findings as facts
+from knightfall.studies import computed_facts as facts
 from knightfall.studies.claims import (
     COST_ERROR,
     ONCE,
@@ -29,8 +30,8 @@ from knightfall.studies.claims import (
     phase_choices,
 )
 from knightfall.studies.comparisons import Range, chance, compare_scores, compare_spreads
-from knightfall.studies.findings import FACTS, Grounds, judge_fact, judge_prevention
-from knightfall.studies.oracle_grades import PHASES, choices, choosing_heuristics, questions
+from knightfall.studies.computed_facts import FACTS, FactInputs, judge_fact, judge_prevention
+from knightfall.studies.oracle_grades import choice_positions, choices, choosing_heuristics
 from knightfall.studies.plans import PLIES, SIZES
 from knightfall.studies.published import (
     CHANCE,
@@ -202,7 +203,7 @@ def test_one_that_is_in_doubt_leaves_all_in_doubt() -> None:
 
 
 def test_many_comparisons_take_more_to_refute_than_one() -> None:
-    """The opposite of one comparison must be significant after Holm's correction."""
+    """To refute a claim, one comparison must be significant after Holm's correction."""
     ids = [f"h{n}" for n in range(20)]
     level = np.full((OPPONENTS, 40), 0.5)
     lucky = level.copy()
@@ -265,7 +266,7 @@ def test_the_chance_to_win_a_tournament_is_that_of_many_tournaments(a: float, b:
     rng = np.random.default_rng(2)
     wins = np.zeros(20_000)
     for mine, theirs in zip(measured["a"], measured["b"], strict=True):
-        drawn = rng.integers(0, MANY, (20_000, 5))  # both play the same openings
+        drawn = rng.integers(0, MANY, (20_000, 5))  # the same openings for both
         wins += (mine[drawn] - theirs[drawn]).sum(axis=1)
     assert chance_to_win(measured, "a", "b", 5, ahead) == pytest.approx((wins > 0).mean(), abs=0.02)
 
@@ -348,7 +349,7 @@ def test_choices_are_judged_by_phase() -> None:
         "middle": {"a": kept(0.5), "b": kept(0.8), CHANCE: np.full((1, 4000), 0.5)},
         "end": {"a": kept(0.9, 3), "b": kept(0.9, 3), CHANCE: np.full((1, 3), 0.5)},
     }
-    evidence = Evidence(Grounds(studies()["staged"], "early"), choices=made)
+    evidence = Evidence(FactInputs(studies()["staged"], "early"), choices=made)
 
     def asked(phase: Any, than: str = "b") -> str:
         one = claim("better", than=than, measure="choices", phase=phase)
@@ -362,13 +363,13 @@ def test_choices_are_judged_by_phase() -> None:
     assert judge_claim(alike, evidence)[ONCE].verdict == "holds"
     assert phase_choices(made, None)["a"].shape == (1, 8003)
     assert phase_choices({}, None) == {}
-    assert judge_claim(reverse, Evidence(Grounds(studies()["staged"], "early"))) == {}
+    assert judge_claim(reverse, Evidence(FactInputs(studies()["staged"], "early"))) == {}
 
 
 def test_choices_are_real_and_repeat() -> None:
     for phase in PHASES:
-        asked = list(questions(phase, 3, seed=1))
-        assert asked == list(questions(phase, 3, seed=1))
+        asked = list(choice_positions(phase, 3, seed=1))
+        assert asked == list(choice_positions(phase, 3, seed=1))
         for one in asked:
             assert 0 < len(one.winning) < len(one.position.legal_moves)
             assert 0 < one.chance < 1
@@ -437,7 +438,7 @@ def test_every_fact_has_a_function_and_a_claim() -> None:
     ],
 )
 def test_facts(fact: Fact, holds: bool, told: str) -> None:
-    found = judge_fact(fact, Grounds(studies()["reachability"], "early"))
+    found = judge_fact(fact, FactInputs(studies()["reachability"], "early"))
     assert found is not None
     assert found.verdict == ("holds" if holds else "does not hold")
     assert told in found.words
@@ -447,7 +448,7 @@ def test_facts(fact: Fact, holds: bool, told: str) -> None:
 def test_facts_can_turn_out_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     staged = studies()["staged"]
     monkeypatch.setattr(facts, "RESERVE", 0.01)
-    slow = judge_fact("no_timeouts", Grounds(staged, "early"))
+    slow = judge_fact("no_timeouts", FactInputs(staged, "early"))
     assert slow is not None
     assert slow.verdict == "does not hold"
 
@@ -460,10 +461,10 @@ def test_facts_can_turn_out_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (0.0, 0.30, 2000, "holds"),
         (0.0, 0.02, 2000, "holds"),
-        (0.05, 0.30, 2000, "does not hold"),  # it prevents many, but not all
+        (0.05, 0.30, 2000, "does not hold"),  # more than 1 % remain
         (0.30, 0.05, 2000, "does not hold"),
-        (0.0, 0.0, 2000, "does not hold"),  # there was nothing to prevent
-        (0.0, 0.30, 40, "cannot be told apart"),  # some might remain
+        (0.0, 0.0, 2000, "does not hold"),  # hardly any game was resigned without it
+        (0.0, 0.30, 40, "cannot be told apart"),  # the remaining share may be above 1 %
         (0.0, 0.0, 40, "cannot be told apart"),
         (0.0, 0.01, 300, "cannot be told apart"),
     ],
@@ -479,14 +480,14 @@ def test_a_precaution_is_judged_by_contrast(
     assert found.high is not None
     assert found.low <= found.difference <= found.high
     assert f"without it the same agents give up {100 * careless:.1f} %" in found.words
-    grounds = Grounds(studies()["directional"], "later", *shares)
-    assert judge_fact("prevents_forfeits", grounds) == found
-    for missing in (replace(grounds, given_up=None), replace(grounds, careless=None)):
+    inputs = FactInputs(studies()["directional"], "later", *shares)
+    assert judge_fact("prevents_forfeits", inputs) == found
+    for missing in (replace(inputs, given_up=None), replace(inputs, careless=None)):
         assert judge_fact("prevents_forfeits", missing) is None
 
 
 def test_the_interval_of_two_shares_is_newcombe_s() -> None:
-    """Method 10 of Newcombe 1998 on his example (a): 56 of 70 less 48 of 80."""
+    """Compare with Newcombe 1998, method 10, example (a): 56 of 70 less 48 of 80."""
     found = judge_prevention(Share(48, 80), Share(56, 70))
     assert (found.low, found.high) == pytest.approx((5.24, 33.39), abs=0.01)
 
@@ -513,7 +514,7 @@ def duels(rate: float, openings: int, rows: int, seed: int = 0) -> dict[str, Any
 )
 def test_a_ply_deeper(rate: float, openings: int, expected: str) -> None:
     measured = duels(rate, openings, len(PLIES))
-    evidence = Evidence(Grounds(studies()["aggressive"], "later"), plies=measured)
+    evidence = Evidence(FactInputs(studies()["aggressive"], "later"), plies=measured)
     found = judge_claim(claim("better", measure="ply"), evidence)[ONCE]
     assert found.verdict == expected
     # The same from the games won and lost.
@@ -525,7 +526,7 @@ def test_a_ply_deeper(rate: float, openings: int, expected: str) -> None:
 
 
 def made_up_nothing() -> Evidence:
-    return Evidence(Grounds(studies()["aggressive"], "later"))
+    return Evidence(FactInputs(studies()["aggressive"], "later"))
 
 
 # -- a larger board --------------------------------------------------------------------------
@@ -535,9 +536,9 @@ def made_up_nothing() -> Evidence:
     ("small", "large", "openings", "expected"),
     [
         (0.50, 0.56, VERY_MANY, "holds"),
-        (0.40, 0.46, VERY_MANY, "holds"),  # still behind, but by less
+        (0.40, 0.46, VERY_MANY, "holds"),  # behind on both boards, but by less on the larger
         (0.56, 0.50, VERY_MANY, "does not hold"),
-        (0.60, 0.60, 16 * VERY_MANY, "does not hold"),  # ahead by the same on both
+        (0.60, 0.60, 16 * VERY_MANY, "does not hold"),  # ahead by the same on both boards
         (0.50, 0.50, FEW, "cannot be told apart"),
         (0.50, 0.56, 0, "cannot be told apart"),
     ],
@@ -546,7 +547,7 @@ def test_a_larger_board(small: float, large: float, openings: int, expected: str
     boards = {"7x7": duels(small, openings, 1, 5), "8x8": duels(large, openings + 7, 1, 6)}
     if not openings:
         boards = {size: {id: row[:, :0] for id, row in one.items()} for size, one in boards.items()}
-    evidence = Evidence(Grounds(studies()["staged"], "early"), boards=boards)
+    evidence = Evidence(FactInputs(studies()["staged"], "early"), boards=boards)
     found = judge_claim(claim("better", measure="board"), evidence)[ONCE]
     assert found.verdict == expected
     if openings:
@@ -564,7 +565,7 @@ def test_a_larger_board(small: float, large: float, openings: int, expected: str
 
 def test_an_opinion_gets_its_reason() -> None:
     opinion = claim("untestable", who="", than="", reason="who can say")
-    found = judge_claim(opinion, Evidence(Grounds(studies()["staged"], "early")))[ONCE]
+    found = judge_claim(opinion, Evidence(FactInputs(studies()["staged"], "early")))[ONCE]
     assert found.mark == "– not a claim that can be tested"
     assert (found.words, found.measured()) == ("who can say", "")
 
@@ -625,7 +626,7 @@ def made_up_evidence(study: Study) -> Evidence:
     games = results(strength, VERY_MANY)
     asked = (*choosing_heuristics([study]), CHANCE)
     return Evidence(
-        Grounds(study, "early", Share(0, 1000), Share(300, 1000)),
+        FactInputs(study, "early", Share(0, 1000), Share(300, 1000)),
         games={"course": games, "nodes": games},
         depths={"course": games},
         power=games,

@@ -19,9 +19,9 @@ from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
 from knightfall.studies import condition_fit as fitting
 from knightfall.studies import condition_trials as trials
 from knightfall.studies.condition import Condition, known_condition, plausible, variants
-from knightfall.studies.condition_fit import as_json, fitted, read_fits, recorded_fits
-from knightfall.studies.condition_trials import Prediction, predicted
-from knightfall.studies.printed import PrintedTable, read_cell
+from knightfall.studies.condition_fit import as_json, choose_condition, read_fits, recorded_fits
+from knightfall.studies.condition_trials import Prediction, predict
+from knightfall.studies.printed_tables import PrintedTable, read_cell
 from knightfall.studies.published import Study, studies
 
 ALL = list(studies().values())
@@ -99,7 +99,7 @@ def made_up(study: Study, rates: np.ndarray, pairs: int = 400, seed: int = 1) ->
     heuristics = sorted(study.heuristics, key=lambda id: id != "improved")
     opponents = [name.rpartition(":")[2] for name in study.opponents]
     scores = rng.binomial(2, rates[..., None], (*rates.shape, pairs)).astype(np.int8)
-    return predicted(heuristics, opponents, scores)
+    return predict(heuristics, opponents, scores)
 
 
 def test_cells_by_hand() -> None:
@@ -129,7 +129,7 @@ def with_wins(study: Study, wins: Mapping[str, tuple[int, ...]]) -> Study:
 
 
 def test_every_published_cell_is_evidence() -> None:
-    """Counted from the tables' texts: no cell is left out, and none is counted twice."""
+    """Compare with a count in the tables' texts: every cell is used exactly once."""
     total = 0
     for study in ALL:
         prediction = made_up(study, np.full((len(study.heuristics), 7), 0.7))
@@ -149,7 +149,7 @@ def test_every_published_cell_is_evidence() -> None:
         games = dict.fromkeys(study.heuristics, 0)
         for cell in evidence:
             games[cell.heuristic] += cell.games
-        assert games == {id: study.told_once(id)[1] for id in study.heuristics}
+        assert games == {id: study.overall_rate(id)[1] for id in study.heuristics}
     assert total == 28 + 28 + 133 + 63 + 189
 
 
@@ -187,7 +187,7 @@ def test_a_true_condition_gives_one_per_cell() -> None:
 
 
 def test_no_prediction_is_certain() -> None:
-    one = predicted(["improved"], ["Random"], np.full((1, 1, 10), 2, np.int8))
+    one = predict(["improved"], ["Random"], np.full((1, 1, 10), 2, np.int8))
     assert 0.9 < one.rates[0, 0] < 1
     assert one.variances[0, 0] > 0
 
@@ -213,7 +213,7 @@ def test_a_fit_finds_what_was_put_in(id: str) -> None:
         for row, name in enumerate(heuristics)
     }
     published = with_wins(replace(study, games_per_opponent=games), wins)
-    fit = fitted(published, found)
+    fit = choose_condition(published, found)
     assert fit.condition == truth
     assert fit.tried[0].variant == replace(truth, time=25_000).words()
     assert fit.choices == 3 * len(plausible(study))
@@ -253,7 +253,7 @@ def test_each_half_is_fitted_on_its_own_rows() -> None:
     for row, name in enumerate(found[truths[0]].heuristics):
         truth = truths[shown.index(name) % 2]
         wins[name] = tuple(int(won) for won in rng.binomial(games, rates[truth][row]))
-    fit = fitted(with_wins(replace(study, games_per_opponent=games), wins), found)
+    fit = choose_condition(with_wins(replace(study, games_per_opponent=games), wins), found)
     assert [half.time for half in fit.halves] == list(times)
     assert all(half.chi_square / half.cells > 5 for half in fit.halves)
 
@@ -270,19 +270,19 @@ def test_trials_are_played_once_and_by_anybody(
     monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path))
     wanted = [("directional", Condition(lost=lost, time=500)) for lost in ("legal", "forfeits")]
     told: list[int] = []
-    first = trials.trials(wanted, lambda id: 2, 0, DEFAULT, told.append)
+    first = trials.play_trials(wanted, lambda id: 2, 0, DEFAULT, told.append)
     assert told == [0, 1, 2]
     assert first[wanted[0]].rates.shape == (4, 7)
     assert not np.array_equal(first[wanted[0]].rates, first[wanted[1]].rates)
-    again = trials.trials(wanted, lambda id: 2, 0, DEFAULT, told.append)
+    again = trials.play_trials(wanted, lambda id: 2, 0, DEFAULT, told.append)
     assert told[3:] == [2]
     monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / "other"))
-    elsewhere = trials.trials(wanted, lambda id: 2, 0, RunnerOptions(2))
+    elsewhere = trials.play_trials(wanted, lambda id: 2, 0, RunnerOptions(2))
     for other in (again, elsewhere):
         assert all(np.array_equal(first[one].rates, other[one].rates) for one in wanted)
     (tmp_path / "trials.json").write_text("{")
     monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path))
-    assert trials.trials(wanted[:1], lambda id: 2, 0)[wanted[0]].rates.shape == (4, 7)
+    assert trials.play_trials(wanted[:1], lambda id: 2, 0)[wanted[0]].rates.shape == (4, 7)
 
 
 def test_a_fit_by_the_command_s_own_function(
@@ -293,7 +293,7 @@ def test_a_fit_by_the_command_s_own_function(
     found = fitting.fit([study], times=(300, 600), pairs=lambda study: 1)
     assert read_fits(as_json(found)).keys() == {"directional"}
     assert found["directional"].condition.lost == "legal"
-    assert found["directional"].choices == 3  # two times, and the one between
+    assert found["directional"].choices == 3  # two times and the one between them
     times = {one.time: one.loglikelihood for one in found["directional"].times}
     assert {300, 400, 600} == set(times)  # and the one between
     assert times[found["directional"].condition.time] == max(times.values())
@@ -334,7 +334,7 @@ def test_what_is_on_record_is_what_was_published() -> None:
 
 
 def test_the_committed_report_by_other_means() -> None:
-    """Chi-squares and p-values are recomputed from report.json alone."""
+    """Recompute chi-squares and p-values from report.json alone."""
     report = json.loads((DOCS / "report.json").read_text("utf-8"))
     for study in report["studies"]:
         fit, published = study["fit"], studies()[study["id"]]

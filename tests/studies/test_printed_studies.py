@@ -76,7 +76,7 @@ def test_verdicts_stand_under_their_budgets() -> None:
     ]
     rows = iter(shown)
     for id, claim in told:
-        row = next(row for row in rows if row["study"])  # a long sentence has several lines
+        row = next(row for row in rows if row["study"])  # other rows continue a sentence
         assert row["study"] == id
         assert claim["sentence"].startswith(row["claim"])
         for budget, title in zip(data()["budgets"], titles, strict=True):

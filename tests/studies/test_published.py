@@ -23,7 +23,7 @@ from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import parse_heuristic
 from knightfall.heuristics.registry import STUDIES, published_ids
 from knightfall.studies.comparisons import contradictions
-from knightfall.studies.printed import PrintedTable, read_cell, same_tournament
+from knightfall.studies.printed_tables import PrintedTable, read_cell, same_tournament
 from knightfall.studies.published import (
     CHANCE,
     Claim,
@@ -97,7 +97,7 @@ def test_names_mean_the_agents_of_that_name(id: str) -> None:
 
 
 def test_every_table_of_every_document_is_there() -> None:
-    """Tables, distinct tournaments and distinct cells, as counted by hand in the documents."""
+    """Compare the numbers of tables, tournaments and cells with a count by hand."""
     counted = {study.id: (len(study.tables), len(study.played), cells_of(study)) for study in FIVE}
     assert counted == {
         "lookahead": (8, 6, 28),
@@ -119,7 +119,7 @@ def cells_of(study: Study) -> int:
 
 
 def test_the_aggressive_study_shows_eight_tournaments_whole_and_three_of_them_twice() -> None:
-    """The repetitions found are those of a text comparison of whole columns."""
+    """Compare the repetitions found with a text comparison of whole columns."""
     study = studies()["aggressive"]
     columns = [
         {id: " ".join(map(str, row)) for id, row in one.cells.items()} for one in study.tables
@@ -140,7 +140,7 @@ def test_the_aggressive_study_shows_eight_tournaments_whole_and_three_of_them_tw
 
 
 def alike(one: str, other: str) -> bool:
-    """Return whether two columns agree except for illegible numbers, which add up to ten games."""
+    """Return whether two columns agree in every number that is legible in both."""
     for a, b in zip(one.split(), other.split(), strict=True):
         pairs = zip(a.split("|"), b.split("|"), strict=True)
         if any("?" not in pair and pair[0] != pair[1] for pair in pairs):
@@ -163,7 +163,7 @@ def test_the_garbled_screenshot_is_of_no_other_tournament() -> None:
     assert losses == [3, 3, 2, 5, 7, 3, 4]
     (ninth,) = (one for one in study.played if garbled in one.tables)
     assert (ninth.wins("improved"), ninth.rate("improved")) == ((), None)
-    # Its rate is the sum of the cells; that of lookahead_ratio is printed, too.
+    # This rate is computed from the cells; that of lookahead_ratio is printed as well.
     assert ninth.printed_rate("open_cluster") is None
     assert [str(ninth.total(id)) for id in ("lookahead_ratio", "open_cluster")] == ["45.7", "61.4"]
 
@@ -237,7 +237,7 @@ def test_a_damaged_table_is_refused(old: str, new: str, told: str) -> None:
 
 
 def test_what_the_texts_state_is_what_the_tables_have() -> None:
-    """A match is two games in the later course, and four in the earlier, which plays them twice."""
+    """A match is two games in the later course, and four in the earlier one."""
     for study in ALL:
         stated = study.stated
         per_match = 4 if study.protocol == "2017a" else 2
@@ -271,7 +271,7 @@ def test_recomputing_finds_the_known_misprints_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("study", ALL, ids=named)
 def test_rates_are_those_of_the_cells(study: Study) -> None:
-    """The same check in floating point, combined from all tables."""
+    """Repeat the check in floating point, combined from all tables."""
     for tournament in study.played:
         for id in study.heuristics:
             printed, made = tournament.printed_rate(id), tournament.rate_of_cells(id)
@@ -289,7 +289,7 @@ def test_figures_are_what_the_studies_go_by() -> None:
 
 
 def test_games_that_were_printed_twice_count_once() -> None:
-    """The aggressive study's games are added up by hand from the screenshots' totals."""
+    """Compare with a sum by hand of the aggressive study's screenshots."""
     study = studies()["aggressive"]
     won = {
         "improved": [45, 44, 51, 46, 45, 46, 45, 39],
@@ -302,7 +302,7 @@ def test_games_that_were_printed_twice_count_once() -> None:
         games = 70 * len(totals)
         assert study.games(id) == games == 7 * study.games_against(id)
         assert sum(study.wins[id]) == sum(totals)
-        assert study.told_once(id) == (pytest.approx(sum(totals) / games), games)
+        assert study.overall_rate(id) == (pytest.approx(sum(totals) / games), games)
         figures[id] = (str(study.figure(id)), games)
     assert figures == {
         "improved": ("64.5", 560),
@@ -320,7 +320,7 @@ def test_totals_without_cells_count_once_too() -> None:
         [0.614, 0.714, 0.671, 0.657, 0.614]
     )
     assert lookahead.games("improved") == 490  # the printed average is of all seven
-    assert lookahead.told_once("improved")[1] == 420
+    assert lookahead.overall_rate("improved")[1] == 420
     bare = {id: staged.other_tournaments(id) for id in staged.heuristics}
     assert {id: rates for id, rates in bare.items() if rates} == {
         "main_less": [pytest.approx(0.7286)],

@@ -1,4 +1,4 @@
-"""Tests of reproduce: verdicts are recomputed by separate code, and the pages are complete."""
+"""Tests of `reproduce`: verdicts against separate code, and the content of the pages."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ from knightfall.studies.condition import Condition
 from knightfall.studies.costs import compiled_costs
 from knightfall.studies.document import rendered
 from knightfall.studies.markdown import BEGIN, END
-from knightfall.studies.measured import (
+from knightfall.studies.oracle_grades import HeuristicGrade
+from knightfall.studies.published import Claim, read_studies, studies
+from knightfall.studies.report_builder import correlation
+from knightfall.studies.reproduce import PAIRS, reproduce
+from knightfall.studies.run_results import (
     TOURNAMENT_SIZES,
     NeededGames,
     Rating,
     Tournament,
     needed_games,
 )
-from knightfall.studies.oracle_grades import HeuristicGrade
-from knightfall.studies.published import Claim, read_studies, studies
-from knightfall.studies.report_builder import correlation
-from knightfall.studies.reproduce import PAIRS, reproduce
 from knightfall.studies.studies_report import StudiesReport
 from knightfall.studies.study_files import FIRST, study_files
 
@@ -90,7 +90,7 @@ def deeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_without_matplotlib_all_but_the_charts_is_written(tmp_path: Path) -> None:
     args = ["lookahead", "--pairs", "2", "--budget", "course", "--workers", "0", "--no-grades"]
-    with pytest.MonkeyPatch.context() as patch:  # keeps modules imported meanwhile
+    with pytest.MonkeyPatch.context() as patch:  # mock.patch.dict would drop new imports
         for name in ("matplotlib", "matplotlib.figure"):
             patch.setitem(sys.modules, name, None)
         found = run(tmp_path, *args)
@@ -366,7 +366,7 @@ def test_forfeits_follow_from_the_games(all_studies: Path) -> None:
 
 
 def test_every_wish_is_measured_by_its_games(all_studies: Path) -> None:
-    """From the same openings as the study's own heuristics, at every budget of the wish."""
+    """Its games use the openings of the study's own heuristics, at every budget of the wish."""
     for study in report_of(all_studies)["studies"]:
         wishes = studies()[study["id"]].wishes
         assert [wish["wish"] for wish in study["wishes"]] == [wish.wish for wish in wishes]
@@ -395,7 +395,7 @@ def test_every_wish_is_measured_by_its_games(all_studies: Path) -> None:
 
 @pytest.mark.parametrize("committed", [False, True])
 def test_no_wish_is_without_a_result(committed: bool, all_studies: Path) -> None:
-    """Checked in a new report, and in the committed one."""
+    """Check a new report and the committed one."""
     there = DOCS if committed else all_studies / "out"
     report = StudiesReport.from_dict(json.loads((there / "report.json").read_text("utf-8")))
     text, page = ((there / name).read_text("utf-8") for name in PAGES)
@@ -553,7 +553,7 @@ def test_same_seed_same_report_after_any_interruption(
     with monkeypatch.context() as patch:
         patch.setattr(api, "conduct", impatient)
         stopped = run(parts, *SMALL, "--workers", "0", code=130)
-        assert "the same command goes on" in stopped.output
+        assert "the same command continues" in stopped.output
         run(parts, *SMALL, "--workers", "0", code=130)
     db = sqlite3.connect(parts / "runs.sqlite")
     ((pairs,),) = db.execute("SELECT count(*) FROM pairs")
@@ -636,7 +636,7 @@ class Checker(HTMLParser):
 
 @pytest.mark.parametrize("pictures", [False, True])
 def test_the_page_is_well_formed_and_needs_nothing_else(pictures: bool, all_studies: Path) -> None:
-    """Checked for a new page, and for the committed one with its charts."""
+    """Check a new page and the committed one with its charts."""
     text = ((DOCS if pictures else all_studies / "out") / "index.html").read_text("utf-8")
     checker = Checker()
     checker.feed(text)
@@ -683,7 +683,7 @@ def test_tables_scroll_by_themselves(all_studies: Path) -> None:
 
 
 def test_the_page_says_what_the_markdown_says(all_studies: Path) -> None:
-    """The texts are equal, letter by letter, without markup."""
+    """Compare both texts without markup, letter by letter."""
     text, page = ((all_studies / "out" / name).read_text("utf-8") for name in PAGES)
     page = re.sub(r"<figure>.*?</figure>", "", page.rpartition("</nav>")[2], flags=re.DOTALL)
     page = unescape(re.sub(r"<[^>]+>", "", page))
@@ -694,7 +694,7 @@ def test_the_page_says_what_the_markdown_says(all_studies: Path) -> None:
     assert "".join(text.split()) == "".join(page.split())
 
 
-def test_every_claim_is_told_once_per_budget(all_studies: Path) -> None:
+def test_every_claim_is_overall_rate_per_budget(all_studies: Path) -> None:
     """Each claim has its place and its meaning; budgets that do not matter are left out."""
     text = (all_studies / "out" / "studies.md").read_text("utf-8")
     for study in studies().values():
@@ -758,7 +758,7 @@ def test_every_published_number_is_in_the_report(all_studies: Path) -> None:
 
 
 def test_every_printed_table_is_in_the_report(all_studies: Path) -> None:
-    """Every cell is found, with its place, in the fold of its study."""
+    """Find every cell, with its place, in the collapsed section of its study."""
     text = (all_studies / "out" / "studies.md").read_text("utf-8")
     page = (all_studies / "out" / "index.html").read_text("utf-8")
     assert page.count("<summary>Everything that was printed</summary>") == len(studies())
@@ -858,7 +858,7 @@ def test_grades_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     first = grades.grades(["improved"], openings=2)
     told: list[int] = []
     monkeypatch.setattr(grades, "grade_of", lambda *_: pytest.fail("computed twice"))
-    assert grades.grades(["improved"], openings=2, told=told.append) == first
+    assert grades.grades(["improved"], openings=2, progress=told.append) == first
     assert told == [1]
     assert 0 < first[0].kept <= 100
     assert grades.missing_grades(["improved", "open"], openings=2) == 1

@@ -236,7 +236,7 @@ def test_the_cluster_is_drawn(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder that refuses even root")
 def test_a_picture_that_cannot_be_written_is_bad_input() -> None:
-    """Root may write there by permission, but the file system refuses."""
+    """Use a folder where the file system refuses to write even for root."""
     fen = "7/7/1N5/7/7/4n2/7 w"
     refused = run("explain", fen, "--heuristic", "open_cluster", "--svg", "/proc/cluster.svg")
     assert refused.exit_code == 2

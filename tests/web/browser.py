@@ -1,7 +1,8 @@
-"""A browser for the tests: Debian's chromium, driven by Playwright."""
+"""Helpers for tests in a browser: an installed Chromium, driven by Playwright."""
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ FLAGS = [
 
 
 def need_browser() -> None:
-    """Skip the module where there is no browser, and say so."""
+    """Skip the calling test module if Playwright or Chromium is missing."""
     pytest.importorskip("playwright", reason="playwright drives the browser")
     if CHROMIUM is None:
         pytest.skip("no chromium: apt-get install chromium", allow_module_level=True)
@@ -33,7 +34,7 @@ def need_browser() -> None:
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A running browser."""
+    """Start a browser, yield it, and close it at the end of the block."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -45,28 +46,28 @@ def chromium() -> Iterator[Any]:
 
 @contextmanager
 def opened(browser: Any, url: str, **options: Any) -> Iterator[Any]:
-    """A page that must not complain.
+    """Open a URL, yield the page, and fail if the page logged an error or threw an exception.
 
-    One without options is loaded where the last of them was: its process is there already.
+    Without options, the page of the previous call is reused, because starting one takes time.
     """
     page = None if options else _kept.pop(browser, None)
     if page is None:
-        # Without motion an opponent's reply does not wait until yours has been seen.
+        # With reduced motion the opponent replies without a pause.
         usual = {"viewport": {"width": 1200, "height": 900}, "reduced_motion": "reduce"}
         context = browser.new_context(**{**usual, **options})
         context.set_default_timeout(60_000)  # milliseconds: the machine may be busy
         page = context.new_page()
-    complaints: list[str] = []
+    errors: list[str] = []
 
-    def complain(error: Any) -> None:
-        complaints.append(str(error))
+    def on_exception(error: Any) -> None:
+        errors.append(str(error))
 
-    def hear(said: Any) -> None:
-        if said.type == "error":
-            complaints.append(said.text)
+    def on_console(message: Any) -> None:
+        if message.type == "error":
+            errors.append(message.text)
 
-    page.on("pageerror", complain)
-    page.on("console", hear)
+    page.on("pageerror", on_exception)
+    page.on("console", on_console)
     page.goto(url)
     page.wait_for_function("() => globalThis.knightfall?.state.ready")
     yield page
@@ -74,15 +75,15 @@ def opened(browser: Any, url: str, **options: Any) -> Iterator[Any]:
         page.context.close()
     else:
         page.evaluate("() => [localStorage, sessionStorage].forEach((kept) => kept.clear())")
-        page.remove_listener("pageerror", complain)
-        page.remove_listener("console", hear)
-        page.goto("about:blank")  # which ends all that it is busy with
+        page.remove_listener("pageerror", on_exception)
+        page.remove_listener("console", on_console)
+        page.goto("about:blank")  # ends all computations of the page
         _kept[browser] = page
-    assert not complaints, complaints
+    assert not errors, errors
 
 
 _kept: dict[Any, Any] = {}
-"""The page of a browser that nobody looks at."""
+"""The idle page of each browser, which the next call of `opened` reuses."""
 
 
 def file_url(path: Path, address: str = "") -> str:
@@ -107,14 +108,20 @@ def cell(page: Any, name: str) -> Any:
     return page.locator(f"#board button[aria-label^='{name},']")
 
 
+def moves_of(page: Any) -> list[str]:
+    """Return the moves of the current line, as the page's address has them."""
+    found = re.search(r"moves=([\w.]*)", page.url)
+    return [name for name in found[1].split(".") if name] if found else []
+
+
 def choose_opponent(page: Any, agent: str) -> None:
     """Choose an opponent's card in the dialog for a new game."""
     page.locator(f'.face[data-opponent="{agent}"]').click()
 
 
 def told_by_axe(page: Any) -> dict[str, Any]:
-    """What axe finds on a page: passes and violations."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe looks at it")
+    """Return the results of the accessibility checker axe on a page."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is missing")
     if not page.evaluate("() => 'axe' in globalThis"):
         page.evaluate(axe.Axe().axe_script)
     found: dict[str, Any] = page.evaluate("() => axe.run({ resultTypes: ['violations'] })")

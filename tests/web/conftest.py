@@ -1,7 +1,7 @@
-"""One browser, and one file with the whole page, for all tests of a file that look at it.
+"""Fixtures: a browser for each test module, and the whole page as one file for the session.
 
-A browser takes as much memory as all the rest: it goes when nobody looks any more, and of several
-processes that run tests one has it after the other.
+A browser takes as much memory as all other tests together. So it is closed after each module, and
+only one of several pytest workers has a browser at a time.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     pytest.importorskip("playwright", reason="playwright drives the browser")
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent  # which all of them share
-    with (folder / "who_has_the_browser").open("w") as turn:
+        folder = folder.parent  # shared by all workers
+    with (folder / "browser_lock").open("w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         with chromium() as found:
             yield found

@@ -1,4 +1,4 @@
-"""A lab for the tests: a server of its own, in a process that may be killed."""
+"""Start a lab server for a test, in a process of its own that the test may kill."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-httpx = pytest.importorskip("httpx", reason="httpx asks the lab")
+httpx = pytest.importorskip("httpx", reason="httpx sends the requests")
 pytest.importorskip("starlette", reason="the lab needs it")
 pytest.importorskip("uvicorn", reason="the lab needs it")
 
 PATIENCE = 60.0
-"""Seconds for anything to happen: the machine may be busy."""
+"""Most seconds to wait for a condition; long, because the machine may be busy."""
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -30,12 +30,12 @@ MINE = '''from knightfall.heuristics import heuristic, mobility, space
 
 @heuristic
 def cosy(board, open, me, opp, to_move):
-    """Likes room."""
+    """Prefer open space around the own knight."""
     return space(board, open, me) - 0.5 * mobility(board, open, opp)
 
 
 def choose(position):
-    """The first move there is."""
+    """Return the first legal move."""
     return position.legal_moves[0]
 '''
 
@@ -43,17 +43,17 @@ SLOW = '''import time
 
 
 def slow(position):
-    """Takes its time, and nobody's processor."""
+    """Sleep for 9 ms, which uses no processor, then return the last legal move."""
     time.sleep(0.009)
     return position.legal_moves[-1]
 '''
 
 LONG = {"a": "python(slow.py:slow, time=10ms)", "b": "random", "pairs": 60}
-"""A match that takes a quarter of a minute, next to no processor, and a single process."""
+"""A match that takes about 15 seconds, hardly any processor time and a single process."""
 
 
 class LabServer:
-    """A running `knightfall serve`, and somebody who asks it as its page would."""
+    """A running `knightfall serve`, with a client that sends requests like those of its page."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class LabServer:
         return until(lambda: (job := self.job(id)) and fits(job) and job)
 
     def begin(self, path: str, _tab: str | None = None, **body: Any) -> dict[str, Any]:
-        """A job that is being played."""
+        """Start a job, wait until its first game is stored, and return the job."""
         answer = self.post(path, _tab, **body)
         assert answer.status_code == 202, answer.text
         job = self.until_job(answer.json()["id"], lambda job: job["error"] or job["done"] > 0)
@@ -121,19 +121,19 @@ class LabServer:
 
 
 def until(happens: Callable[[], Any], patience: float = PATIENCE) -> Any:
-    """Wait for a condition; what it came to."""
+    """Call a function until its result is true; return that result."""
     last = time.monotonic() + patience
     while time.monotonic() < last:
         found = happens()
         if found:
             return found
         time.sleep(0.1)
-    raise AssertionError("it never happened")
+    raise AssertionError(f"the condition was not met within {patience} seconds")
 
 
 @contextmanager
 def lab(folder: Path, *files: str, **options: Any) -> Iterator[LabServer]:
-    """A lab for as long as the block runs."""
+    """Start a lab, yield it, and stop it at the end of the block."""
     server = LabServer(folder, *(files or ["slow.py"]), **options)
     try:
         yield server

@@ -1,4 +1,4 @@
-"""What the page shows of a position and a game: lines, layers, mistakes, text and pictures."""
+"""Tests of the Analyse view in a browser: best lines, layers, mistakes, import and export."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def at_fen(file: Path, fen: str) -> str:
 
 
 def finished_game(seed: int) -> list[str]:
-    """A game of random moves: full of mistakes."""
+    """Return the moves of a random game, which has many mistakes."""
     rng, moves = random.Random(seed), []
     position = Position.start()
     while position.legal_moves:
@@ -51,7 +51,7 @@ def finished_game(seed: int) -> list[str]:
 
 
 def mistakes(moves: list[str]) -> list[int]:
-    """The numbers of the moves that threw a win away, by the native solver."""
+    """Return the numbers of the moves that threw a win away, by the native solver."""
     found = []
     for number in range(2, len(moves)):
         before = Position.from_moves(moves[:number])
@@ -79,7 +79,7 @@ def test_a_cell_that_is_looked_at_shows_its_line_step_by_step(
         else:
             target.focus()
         page.wait_for_function("() => document.querySelectorAll('.overlay circle').length >= 1")
-        if how == "focus":  # nothing moves by itself: a step for each key
+        if how == "focus":  # the line advances only by keys
             page.wait_for_function(
                 "() => document.querySelector('#line').textContent.includes('more')"
             )
@@ -92,7 +92,7 @@ def test_a_cell_that_is_looked_at_shows_its_line_step_by_step(
         line = steps[1].split()
         assert line[0] == name
         position = Position.from_moves(GAME).play(name)
-        for move in line[1:]:  # each step is one of the exactly best
+        for move in line[1:]:  # each step is an optimal move
             length = kf.solve(position).plies
             position = position.play(move)
             assert kf.solve(position).plies == length - 1
@@ -134,7 +134,7 @@ def test_several_heuristics_speak_beside_the_truth(browser: Any, file: Path) -> 
 def test_a_heuristic_that_changes_with_the_phase_plays_and_its_window_is_framed(
     browser: Any, file: Path
 ) -> None:
-    """The opponent is typed, found again after a reload, and plays the move of the native agent."""
+    """Type an opponent, reload the page, and compare its move with that of the native agent."""
     agent = "id(phase*near_edges+(1-phase)*near_center+bfs_reach, nodes=2500, seed=7)"
     with opened(browser, at_fen(file, BLOCKED)) as page:
         page.click("#from-here")
@@ -172,7 +172,7 @@ def test_a_heuristic_that_changes_with_the_phase_plays_and_its_window_is_framed(
         centre = page.locator("#board button[aria-label*='centre of open_cluster’s window']")
         assert centre.get_attribute("data-cell") == str(window.center)
         assert f"window of this position, {names[0]} to {names[-1]}," in page.inner_text("#legend")
-        page.fill("#heuristic", "stage(0.9: open_cluster, improved)")  # whose time is over
+        page.fill("#heuristic", "stage(0.9: open_cluster, improved)")  # that stage is over
         page.locator("#heuristic").blur()
         page.wait_for_function("() => !document.querySelector('.above .cluster')")
 
@@ -209,7 +209,7 @@ def test_the_image_of_every_move_is_drawn(browser: Any, file: Path) -> None:
         for move, reply in pairs:
             after = position.play(move).play(reply)
             cells = {after.board.cell(move), after.board.cell(reply)}
-            assert sum(cells) == 48  # images under the half turn
+            assert sum(cells) == 48  # the half turn maps cell c to cell 48 − c
             assert kf.solve(after).winner != after.to_move
 
 
@@ -240,7 +240,7 @@ def test_mistakes_are_found_and_done_better(browser: Any, file: Path) -> None:
             cell(page, good[0]).click()
             until_said(page, f"{good[0]} keeps the win")
         until_said(page, "the last mistake")
-        page.reload()  # what was tried stays, as variations
+        page.reload()  # tried moves are kept as variations
         page.wait_for_function("() => globalThis.knightfall?.state.ready")
         assert page.locator("#moves button").count() > len(moves)
 
@@ -283,7 +283,7 @@ def test_games_can_be_pasted(browser: Any, file: Path) -> None:
             (MIRRORED, MIRRORED),
             (f"https://example.org/k.html#{of(GAME)}", None),
         ]:
-            page.fill("#fen", f"{pasted} ")  # with a space it is not yet what is waited for
+            page.fill("#fen", f"{pasted} ")  # the space distinguishes it from the normalised text
             page.click("text=Set up")
             page.wait_for_function(
                 "fen => document.getElementById('fen').value === fen",
@@ -332,7 +332,7 @@ def test_a_game_and_its_picture_can_be_kept(browser: Any, file: Path) -> None:
 
 
 def test_the_exceptions_to_the_law_are_listed(browser: Any, file: Path) -> None:
-    """The numbers are those of docs/theory.md."""
+    """Compare with the numbers in docs/theory.md."""
     with opened(browser, file_url(file, "/atlas/7x7")) as page:
         for board, odd, classes in [("7x7", 8, 1), ("4x6", 32, 8), ("5x6", 0, 0), ("6x4", 32, 8)]:
             page.goto(file_url(file, f"/atlas/{board}"))
@@ -367,7 +367,7 @@ def test_openings_of_a_board_that_lies_on_its_side_are_known(browser: Any, file:
 
 
 def test_the_truth_of_an_opening_is_there_at_once(browser: Any, file: Path) -> None:
-    """By the atlas, before anything is searched; and what a search would say."""
+    """The atlas gives it before a search has begun, and a search gives the same."""
     with opened(browser, file_url(file)) as page:
         for moves in ("c2 e4", "d4 c6", "a1 g7", "b5 e2", "g3 f5"):
             position = Position.from_moves(moves.split())
@@ -407,7 +407,7 @@ VIEWS = [
 def test_axe_has_nothing_serious_to_say(browser: Any, file: Path, view: str) -> None:
     view, _, opening = view.partition("#")
     with opened(browser, file_url(file, PLAYED if view == "/games" else view)) as page:
-        if opening:  # a dialog
+        if opening:  # this view is a dialog
             page.click(f"#{opening}")
         if view == "/games":
             page.locator("#board .target").first.click()

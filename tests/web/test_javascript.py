@@ -1,4 +1,4 @@
-"""The page's JavaScript: unit tests under node, heuristics read as Python reads them, its lines."""
+"""Run the JavaScript unit tests in node, compare its parser with Python's, check line lengths."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 UNIT = Path(__file__).parent / "unit"
 LONGEST_LINE = 120
 OLDEST_NODE = 18
-"""The first version that has a test runner."""
+"""The first version of node with a test runner."""
 
 
 def node() -> str:
@@ -37,7 +37,7 @@ def node() -> str:
 
 
 def test_units() -> None:
-    # A folder would be searched by node 20 and not be found by node 22.
+    # Files, not the folder: node 20 would search a folder, node 22 does not find one.
     files = [str(path.relative_to(ROOT)) for path in sorted(UNIT.glob("*.test.js"))]
     assert files
     command = [node(), "--test", *files]
@@ -75,7 +75,7 @@ def random_sum(rng: random.Random, *, staged: bool) -> str:
 
 
 def test_heuristics_are_read_as_python_reads_them() -> None:
-    """The same texts are refused; of the others the canonical text and all numbers are the same."""
+    """Both parsers refuse the same texts, and give equal canonical texts and numbers for others."""
     wasm = pytest.importorskip("wasm_engine", reason="wasmtime runs the browser's engine")
     rng = random.Random(1)
     texts = [random_sum(rng, staged=True) for _ in range(500)]
@@ -113,7 +113,7 @@ def _with_infinity(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_lines_are_short() -> None:
-    """The formatter breaks code, but neither comments nor strings."""
+    """Check this here, because the formatter wraps neither comments nor strings."""
     long = [
         f"{path}:{number} has {len(line)} characters"
         for folder in (PAGE, UNIT)

@@ -1,4 +1,4 @@
-"""The lab's server: who may ask, what is refused, and runs that survive it."""
+"""Tests of the lab's server: access checks, invalid requests, and runs that survive a kill."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from knightfall.oracle.grade import grade
 from knightfall.oracle.record import Decision, Record
 from knightfall.position import Position
 from knightfall.reading import check
-from knightfall.web.lab.archive import Archive
+from knightfall.web.lab.agent_names import agent_named, heuristic_named, listed_name, short_names
 from knightfall.web.lab.gradings import Gradings
 from knightfall.web.lab.guard import MOST_BYTES, RequestRefused
 from knightfall.web.lab.jobs import LabJob
 from knightfall.web.lab.lab import Lab, Tabs
-from knightfall.web.lab.library import KnownFile
-from knightfall.web.lab.names import agent_named, heuristic_named, listed_name, short_names
 from knightfall.web.lab.openapi import ENDPOINTS, description
 from knightfall.web.lab.schemas import read_body, shape_of
 from knightfall.web.lab.server import Address
+from knightfall.web.lab.store_reader import StoreReader
+from knightfall.web.lab.watched_files import WatchedFile
 
 FEN = "7/7/1N5/7/7/4n2/7 w"
 FILES = {"mine.py": "/home/me/mine.py"}
@@ -48,7 +48,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
         yield found
 
 
-# -- who may ask -----------------------------------------------------------------------------
+# -- access ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", ["/", "/api/about", "/api/runs", "/api/events", "/openapi.json"])
@@ -138,7 +138,7 @@ def test_nothing_else_is_served(server: LabServer, path: str) -> None:
     assert server.client.get(path).status_code == 404
 
 
-def test_addresses_by_which_we_are_called() -> None:
+def test_which_host_headers_are_accepted() -> None:
     here = Address("127.0.0.1", 8747)
     assert here.loopback
     assert here.is_ours("LOCALHOST:8747")
@@ -146,13 +146,13 @@ def test_addresses_by_which_we_are_called() -> None:
     everywhere = Address("0.0.0.0", 8747)
     assert not everywhere.loopback
     assert everywhere.url == "http://localhost:8747/"
-    assert everywhere.is_ours("192.168.1.7:8747")  # nobody can make that lead elsewhere
+    assert everywhere.is_ours("192.168.1.7:8747")  # a numeric address cannot be rebound by DNS
     assert not everywhere.is_ours("evil.example:8747")
     assert not Address("lab.example", 80).loopback
     assert Address("lab.example", 80).is_ours("lab.example")
 
 
-# -- what is said ----------------------------------------------------------------------------
+# -- invalid requests ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_bad_values_are_named(server: LabServer, path: str, body: Any, told: str
     assert told in answer.json()["error"]
 
 
-def test_bodies_that_are_none(server: LabServer) -> None:
+def test_invalid_bodies_are_refused(server: LabServer) -> None:
     token = {"X-Knightfall-Token": server.token}
 
     def status(body: bytes, kind: str = "application/json") -> int:
@@ -213,7 +213,7 @@ def test_bodies_that_are_none(server: LabServer) -> None:
     assert chunks.status_code == 413
 
 
-def test_things_that_are_not_there(server: LabServer) -> None:
+def test_missing_things_are_not_found(server: LabServer) -> None:
     for path in ("/api/runs/99", "/api/runs/99/games", "/api/gradings/99", "/api/nothing"):
         answer = server.client.get(path)
         assert answer.status_code == 404
@@ -237,21 +237,21 @@ PATHS = [
 
 
 @pytest.mark.parametrize("text", PATHS)
-def test_files_that_nobody_named_are_refused(text: str) -> None:
+def test_files_that_are_not_on_the_command_line_are_refused(text: str) -> None:
     with pytest.raises(KnightfallError):
         agent_named(text, FILES)
     with pytest.raises(KnightfallError):
         heuristic_named(text, FILES)
 
 
-def test_the_archive_says_whether_something_is_missing_or_wrong(tmp_path: Path) -> None:
-    archive = Archive(str(tmp_path / "runs.sqlite"))
-    missing = archive.answer({"ask": "run", "run": 3})
+def test_the_store_reader_says_whether_something_is_missing_or_wrong(tmp_path: Path) -> None:
+    reader = StoreReader(str(tmp_path / "runs.sqlite"))
+    missing = reader.answer({"ask": "run", "run": 3})
     assert missing == {
         "error": "there is no run 3: the store is still empty", "found": False
     }  # fmt: skip
     (tmp_path / "runs.sqlite").write_bytes(b"there is no store in this file " * 200)
-    wrong = archive.answer({"ask": "runs", "limit": 5})
+    wrong = reader.answer({"ask": "runs", "limit": 5})
     assert "runs.sqlite" in wrong["error"]
     assert wrong["found"]
 
@@ -354,7 +354,7 @@ REMEMBERS = """class Player:
 
 
 def test_a_game_goes_on_and_another_begins_afresh(tmp_path: Path) -> None:
-    """Of one agent that plays both sides, with a state for each."""
+    """Check an agent that plays both sides: it has a separate state for each side."""
     (tmp_path / "mine.py").write_text(REMEMBERS)
     with lab(tmp_path, "mine.py") as server:
         (file,) = until(lambda: (f := server.get("/api/files")["files"]) and f[0]["agents"] and f)
@@ -368,7 +368,7 @@ def test_a_game_goes_on_and_another_begins_afresh(tmp_path: Path) -> None:
                 position = position.play(move)
 
 
-def test_whoever_hangs_or_dies_harms_nobody(tmp_path: Path) -> None:
+def test_an_agent_that_hangs_or_dies_does_not_stop_the_server(tmp_path: Path) -> None:
     (tmp_path / "hostile.py").write_text(HOSTILE)
     with lab(tmp_path, "hostile.py") as server:
         dead = server.post("/api/choose", agent="python(hostile.py:dies)", fen=FEN)
@@ -392,14 +392,14 @@ def test_a_page_has_two_searches_at_once(server: LabServer) -> None:
     going: list[socket.socket] = []
 
     def refused() -> Any:
-        """Think about one thing more, until that is too much."""
+        """Start one more search; return the response if it exceeds the limit, else None."""
         going.append(socket.create_connection(("127.0.0.1", server.port)))
         going[-1].sendall(head.encode() + body)
         answer = server.post("/api/choose", "greedy", agent="greedy(open)", fen=FEN)
         return answer if answer.status_code == 429 else None
 
     assert "2 searches" in until(refused).json()["error"]
-    for one in going:  # nobody waits for them any more, so they end
+    for one in going:  # the searches are cancelled when their client disconnects
         one.close()
     asked = {"agent": "greedy(open)", "fen": FEN}
     until(lambda: server.post("/api/choose", "greedy", **asked).is_success)
@@ -459,7 +459,7 @@ def choose(position):
 
 def test_heuristics_with_a_wrong_signature_are_listed_with_their_error(tmp_path: Path) -> None:
     (tmp_path / "wrong.py").write_text(WRONG)
-    file = KnownFile("wrong.py", str(tmp_path / "wrong.py"))
+    file = WatchedFile("wrong.py", str(tmp_path / "wrong.py"))
     file.look()
     found = file.to_dict()
     assert found["error"] == ""
@@ -494,7 +494,7 @@ def test_a_run_is_played_stopped_and_gone_on_with_after_a_kill(tmp_path: Path) -
     kept = server.get("/api/runs/1")
     assert kept["resumable"]
     assert kept["played"] >= stopped["done"] > 0
-    # On with it, and then the server is killed: its process ends with it, and the store has all.
+    # Resume it, then kill the server: the run's process must end too, and all pairs must be stored.
     resumed = server.post("/api/runs/1/resume").json()
     server.until_job(resumed["id"], lambda job: job["done"] > kept["played"])
     playing = _players(tmp_path)
@@ -509,16 +509,15 @@ def test_a_run_is_played_stopped_and_gone_on_with_after_a_kill(tmp_path: Path) -
     more = again.post("/api/runs/1/resume").json()
     going = again.until_job(more["id"], lambda job: job["done"] > found["played"])
     assert going["run"] == 1
-    assert again.end(signal.SIGINT) == 130  # Ctrl-C ends it with its run, which is kept
+    assert again.end(signal.SIGINT) == 130  # Ctrl-C stops the run, which stays resumable
     assert not _players(tmp_path)
     (tmp_path / "else.py").write_text("")
-    with lab(
-        tmp_path, "else.py"
-    ) as without:  # a stored run may name files, too: they must be on the line
+    # A run cannot be resumed if the file of its agents is not on the command line.
+    with lab(tmp_path, "else.py") as without:
         refused = without.post("/api/runs/1/resume")
         assert refused.status_code == 409
         assert "slow.py" in refused.json()["error"]
-        # The numbers and the games behind them agree.
+        # The report's counts agree with the listed games.
         report = without.get("/api/runs/1")["report"]
         assert report["pairs"] > found["played"]
         won = sum(1 for _ in _games(without, won_by=0, score=2))
@@ -526,7 +525,7 @@ def test_a_run_is_played_stopped_and_gone_on_with_after_a_kill(tmp_path: Path) -
 
 
 def test_a_run_keeps_the_text_that_it_began_with(tmp_path: Path) -> None:
-    """A file that is saved meanwhile, broken even, changes nothing; going on with it is refused."""
+    """Editing the file during a run does not affect the run, but it cannot be resumed then."""
     file = tmp_path / "slow.py"
     with lab(tmp_path, "slow.py") as server:
         job = server.begin("/api/matches", **{**LONG, "pairs": 15})
@@ -538,7 +537,7 @@ def test_a_run_keeps_the_text_that_it_began_with(tmp_path: Path) -> None:
         assert "crash" not in run["report"]["agents"][0]["losses"]
         assert run["entrants"][0]["name"] == LONG["a"]
         assert run["entrants"][0]["agent"] == f"python({file}:slow, time=10ms)"
-        # One that was stopped goes on with the same text only.
+        # A stopped run can be resumed only with the unchanged file.
         file.write_text(text)
         again = server.begin("/api/matches", **LONG)
         server.post(f"/api/runs/{again['run']}/stop")
@@ -575,7 +574,7 @@ def test_gradings_are_stored_and_go_on_after_a_kill(tmp_path: Path) -> None:
         whole = again.get("/api/gradings/1")
         assert whole["games"][: listed["games"]] == kept["games"]
         assert again.post("/api/gradings/1/resume").status_code == 409
-        # What the command says of the same agent, opening by opening.
+        # `knightfall grade` must find the same for the same agent and openings.
         expected = grade(
             f"python({tmp_path / 'slow.py'}:slow, time=10s)",
             openings=12, seed=3, board="5x5", progress=False,
@@ -583,7 +582,7 @@ def test_gradings_are_stored_and_go_on_after_a_kill(tmp_path: Path) -> None:
         found = whole["grade"]
         assert found["keeps"] == expected["keeps"]
         assert found["first_blunder"] == json.loads(json.dumps(expected["first_blunder"]))
-        # Asked for once more, it is the same one, and there is nothing left to play.
+        # The same request finds the same grading, which has nothing left to play.
         same = again.begin("/api/gradings", **asked)
         assert same["grading"] == 1
         assert len(again.get("/api/gradings")["gradings"]) == 1
@@ -643,14 +642,14 @@ def _games(server: LabServer, **wanted: int) -> Iterator[dict[str, Any]]:
 
 
 def _players(folder: Path) -> list[str]:
-    """The processes that play for a lab of ours."""
+    """Return the processes that play runs for the lab in a folder."""
     listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
-    lines = [line for line in listed.stdout.splitlines() if "web.lab.play_run" in line]
+    lines = [line for line in listed.stdout.splitlines() if "web.lab.play_job" in line]
     mine = []
     for line in lines:
         pid = line.split()[0]
         try:
-            cwd = str(Path(f"/proc/{pid}/cwd").resolve())  # of a run, in its copy of the files
+            cwd = str(Path(f"/proc/{pid}/cwd").resolve())  # a run plays in a copy of the folder
             if cwd.endswith(str(folder.resolve())):
                 mine.append(line)
         except OSError:
@@ -702,9 +701,9 @@ def test_two_runs_at_a_time_and_a_grading_that_is_stopped(server: LabServer) -> 
 
 
 def test_a_run_goes_on_when_the_tab_that_started_it_is_closed() -> None:
-    """With another tab watching, and with none."""
+    """Check this while another tab is open, and without any tab."""
 
-    async def days() -> None:
+    async def check_job() -> None:
         lab = Lab([], "unused.sqlite", grace=0.05)
         job = LabJob("1", "match", ["random", "random"])
         lab.jobs.all[job.id] = job
@@ -718,10 +717,10 @@ def test_a_run_goes_on_when_the_tab_that_started_it_is_closed() -> None:
         assert not job.stopping
         assert not job.over
 
-    asyncio.run(days())
+    asyncio.run(check_job())
 
 
-def test_news_tell_of_runs_which_go_on_without_a_tab(server: LabServer) -> None:
+def test_events_report_runs_which_go_on_without_a_tab(server: LabServer) -> None:
     with server.client.stream("GET", "/api/events?client=tab1") as news:
         lines = news.iter_lines()
         first = json.loads(next(x for x in lines if x.startswith("data:"))[5:])
@@ -745,16 +744,16 @@ async def _search(tabs: Tabs, name: str) -> None:
 def test_a_search_survives_a_stream_that_drops_and_comes_back() -> None:
     async def days() -> None:
         tabs = Tabs(grace=0.2)
-        search = asyncio.create_task(_search(tabs, "one"))  # before there is a stream
+        search = asyncio.create_task(_search(tabs, "one"))  # before its tab has a stream
         await asyncio.sleep(0)
         with tabs.stream("one"):
             assert tabs.watching == 1
         await asyncio.sleep(0.05)
-        with tabs.stream("one"):  # back within its grace
+        with tabs.stream("one"):  # reconnected within the grace period
             await asyncio.sleep(0.4)
             assert not search.done()
         await asyncio.sleep(0.4)
-        assert search.cancelled()  # it did not come back
+        assert search.cancelled()  # the tab did not reconnect
 
     asyncio.run(days())
 
@@ -763,7 +762,7 @@ def test_opening_a_stream_leaves_the_tab_s_search_alone(server: LabServer) -> No
     thinking = {"agent": "id(improved, time=3s)", "fen": FEN}
     with ThreadPoolExecutor(1) as hands:
         answer = hands.submit(server.post, "/api/choose", "reconnecting", **thinking)
-        while not answer.done():  # as often as a page that reconnects might
+        while not answer.done():  # open streams as a page that reconnects would
             with server.client.stream("GET", "/api/events?client=reconnecting") as news:
                 next(news.iter_lines())
         assert answer.result().status_code == 200, answer.result().text

@@ -1,4 +1,4 @@
-"""What the lab tells of itself, and how much it reads, without a server."""
+"""Tests of the lab's description of itself and of the size limit of requests, without a server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from knightfall.heuristics import REGISTRY
-from knightfall.web.lab import api, jobs, schemas, thinkers
+from knightfall.web.lab import agent_pool, api, jobs, schemas
 from knightfall.web.lab import lab as tabs
 from knightfall.web.lab.guard import MOST_BYTES, Guard
 from knightfall.web.lab.server import Address
@@ -25,7 +25,7 @@ def test_the_lab_lists_every_heuristic_that_needs_no_argument() -> None:
     assert told["limits"] == {
         "runs": jobs.AT_ONCE,
         "searches": tabs.SEARCHES,
-        "seconds": thinkers.SECONDS,
+        "seconds": agent_pool.SECONDS,
         "grace": tabs.GRACE,
         "agents": schemas.MOST_AGENTS,
         "pairs": schemas.MOST_PAIRS,
@@ -33,16 +33,16 @@ def test_the_lab_lists_every_heuristic_that_needs_no_argument() -> None:
 
 
 def answered(length: str) -> tuple[int, bool]:
-    """The status of a request that announces so many bytes, and whether anybody read of it."""
+    """Return the status for a Content-Length, and whether the request reached the application."""
     sent: list[Any] = []
-    heard: list[bool] = []
+    passed: list[bool] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        heard.append(True)
+        passed.append(True)
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
     async def receive() -> Any:
-        raise AssertionError("nothing may be read of a request that is too long")
+        raise AssertionError("the body of a request that is too long was read")
 
     async def send(message: Any) -> None:
         sent.append(message)
@@ -51,7 +51,7 @@ def answered(length: str) -> tuple[int, bool]:
     scope = {"type": "http", "method": "GET", "path": "/", "headers": headers}
     guard = Guard(app, Address("127.0.0.1", 80), "token")
     asyncio.run(guard(scope, receive, send))
-    return sent[0]["status"], bool(heard)
+    return sent[0]["status"], bool(passed)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The lab in a browser: started, watched, stopped, killed, gone on with."""
+"""Tests of the lab in a browser: start, watch, stop and resume runs, also after a kill."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ need_browser()
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
-    """A lab with a run of each kind in its store."""
+    """Start a lab with a run of each kind in its store."""
     with lab(tmp_path_factory.mktemp("lab")) as found:
         small = {"board": "5x5", "pairs": 4}
         for path, body in (
@@ -38,7 +38,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
 
 @contextmanager
 def uncertain(browser: Any, url: str) -> Iterator[Any]:
-    """A page whose server may go: a browser complains of that by itself."""
+    """Open a page whose server may be killed; errors in its console are ignored."""
     context = browser.new_context()
     context.set_default_timeout(60_000)
     page = context.new_page()
@@ -49,7 +49,7 @@ def uncertain(browser: Any, url: str) -> Iterator[Any]:
 
 
 def begin(page: Any, kind: str, **fields: str) -> None:
-    """Fill in the form and start."""
+    """Fill in the form for a kind of run and submit it."""
     page.select_option(".start [name=kind]", kind)
     page.click(".start summary")
     for name, value in fields.items():
@@ -65,7 +65,7 @@ def test_start_watch_stop_kill_and_go_on(browser: Any, tmp_path: Path) -> None:
         page.wait_for_selector("text=being played")
         page.wait_for_selector("section.lab table")
         page.wait_for_selector(".small-boards figure")
-        # Another tab sees it, and can stop it.
+        # Another tab shows the run and can stop it.
         other.click("nav >> text=Lab")
         other.wait_for_selector(".job progress")
         other.click(".job a")
@@ -74,7 +74,7 @@ def test_start_watch_stop_kill_and_go_on(browser: Any, tmp_path: Path) -> None:
         page.wait_for_selector("button:has-text('Resume'):visible")
         page.click("button:has-text('Resume')")
         page.wait_for_selector("text=being played")
-        # The server is killed, and comes back as another one with another token.
+        # The server is killed; its successor on the same port has another token.
         server.process.kill()
         server.process.wait()
         page.wait_for_selector("text=The connection to the server is lost; trying again")
@@ -87,7 +87,7 @@ def test_start_watch_stop_kill_and_go_on(browser: Any, tmp_path: Path) -> None:
             page.wait_for_selector("text=being played")
             job = again.get("/api/state")["jobs"][-1]
             again.until_job(job["id"], lambda job: job["done"] > before)
-            page.reload()  # the same tab: its run goes on
+            page.reload()  # a reload is the same tab, and its run goes on
             page.wait_for_selector("text=being played")
         finally:
             assert again.end(signal.SIGINT) == 130
@@ -103,7 +103,7 @@ def test_from_a_number_to_the_games_to_the_analysis(browser: Any, server: LabSer
         page.wait_for_selector("h2:has-text('Games of run 2')")
         page.wait_for_function("() => /Games .*won by/.test(document.body.innerText)")
         assert page.locator("section.lab tbody tr").count() == won
-        # What the solver says of each game comes into its row.
+        # The solver's judgement of each game appears in its row.
         page.wait_for_function(
             "() => [...document.querySelectorAll('section.lab tbody tr')]"
             ".every((row) => /^[0-9]/.test(row.cells[5].innerText))"
@@ -140,7 +140,7 @@ def test_from_a_number_to_the_games_to_the_analysis(browser: Any, server: LabSer
             position = position.play(move)
         assert position.winner is not None
         plies = len(moves[1].split("."))
-        for left in range(1, 5):  # back into the game, and on from there against somebody else
+        for left in range(1, 5):  # step back, then play on against another opponent
             page.keyboard.press("ArrowLeft")
             page.wait_for_function(
                 "n => knightfall.play.tree.line().length === n", arg=plies - left
@@ -177,7 +177,7 @@ def test_it_fits_a_phone_and_can_be_read(browser: Any, server: LabServer, how: s
 
 
 def test_what_an_extension_shows_can_run_nothing(browser: Any, server: LabServer) -> None:
-    """The page's policy holds for the HTML of extensions: text is shown, nothing is run."""
+    """Scripts in an extension's HTML must not run, by the page's content security policy."""
     html = (
         "<h2>Foreign</h2><script>window.ran = 1</script>"
         "<img src='data:image/png;base64,x' onerror='window.ran = 2'>"
@@ -232,7 +232,7 @@ def test_intervals_stay_inside_their_chart(browser: Any, server: LabServer, widt
             width,
         )
         assert page.evaluate(OUTSIDE, width) == []
-        # Three bars end in arrows: one is too wide, one has no end, one is infinite itself.
+        # Three bars end in arrows: a wide error, an infinite error, and an infinite rating.
         assert page.locator("svg.tried .beyond").count() == 2 + 2 + 1
         assert page.locator("svg.tried .dot").count() == 3
 
@@ -270,7 +270,7 @@ def test_agents_by_short_names_and_in_full(browser: Any, server: LabServer) -> N
 
 
 def test_nothing_speaks_of_the_command_line(browser: Any, server: LabServer) -> None:
-    """But for how a file is named when the lab is started, which the page cannot do."""
+    """The one exception is how to start the lab with a file, which the page cannot do."""
     with opened(browser, f"{server.url}#/lab") as page:
         for where in PLACES:
             page.evaluate("where => (location.hash = `/${where}`)", where)
@@ -298,7 +298,7 @@ def test_what_is_written_of_the_page() -> None:
     for file in (PAGE / "lab").glob("*.js"):
         long = [line for line in file.read_text().splitlines() if len(line) > 120]
         assert long == [], file.name
-    # The application offers `providers`; nothing of it is replaced.
+    # The provider is set through the page's own interface; no function is replaced.
     assert not re.search(r"\bapp\.\w+ = ", (PAGE / "lab" / "opponents.js").read_text())
 
 

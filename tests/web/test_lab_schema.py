@@ -1,7 +1,7 @@
-"""Whatever is asked, in the forms that /openapi.json allows and in others: never an error of ours.
+"""Send generated requests, valid and invalid by /openapi.json: none may cause a server error.
 
-Schemathesis makes the questions.  Nobody plays or thinks here: what comes of a start is looked at
-elsewhere.
+Schemathesis generates the requests.  No games are played and nothing is searched here; other test
+modules check what a started job does.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-schemathesis: Any = pytest.importorskip("schemathesis", reason="schemathesis makes the questions")
+schemathesis: Any = pytest.importorskip("schemathesis", reason="it generates the requests")
 pytest.importorskip("starlette", reason="the lab needs it")
 uvicorn: Any = pytest.importorskip("uvicorn", reason="the lab needs it")
 
@@ -33,7 +33,7 @@ HEADERS = {"X-Knightfall-Token": TOKEN}
 
 
 class IdleLab(Lab):
-    """A lab that starts no processes but the one that reads its store."""
+    """A lab whose only subprocesses are those that read its store."""
 
     def __init__(self, store: str) -> None:
         super().__init__([], store)
@@ -47,14 +47,14 @@ class IdleLab(Lab):
             return {"move": "a1", **dict.fromkeys(fields)}
 
         self.jobs.start = start  # type: ignore[method-assign]
-        self.thinkers.choose = think  # type: ignore[method-assign]
-        self.thinkers.opinions = think  # type: ignore[method-assign]
+        self.agent_pool.choose = think  # type: ignore[method-assign]
+        self.agent_pool.opinions = think  # type: ignore[method-assign]
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        self.events.end()  # or a stream of news would never end
+        self.events.end()  # otherwise a request for the event stream would never end
         yield
-        await self.archive.end()
+        await self.reader.end()
         await self.judge.end()
 
 

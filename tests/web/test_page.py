@@ -1,4 +1,4 @@
-"""The page in a browser: played by mouse, touch and keys, and its truth held to the solver's."""
+"""Tests of the page in a browser: moves by mouse, touch and keys; its truth against the solver."""
 
 from __future__ import annotations
 
@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from browser import cell, choose_opponent, file_url, need_browser, of, opened, said, until_said
+from browser import (
+    cell,
+    choose_opponent,
+    file_url,
+    moves_of,
+    need_browser,
+    of,
+    opened,
+    said,
+    until_said,
+)
 
 import knightfall as kf
 from knightfall.agents import parse_agent
@@ -37,7 +47,7 @@ def random_position(seed: int, plies: int) -> Position:
 
 
 def marks(page: Any) -> dict[str, tuple[bool, int]]:
-    """What the board says of each legal move, by its label."""
+    """Return for each legal move whether it wins and in how many plies, by its cell's label."""
     found = {}
     for label in page.locator("#board button").evaluate_all("all => all.map(b => b.ariaLabel)"):
         told = re.search(r"^(\w\d+),.*(wins|loses) in (\d+) pl", label)
@@ -132,7 +142,7 @@ def test_a_dragged_knight_follows_the_pointer(browser: Any, file: Path) -> None:
         page.mouse.move(x + 60, y + 25)
         knight = cell(page, "d4").locator(".knight")
         assert knight.evaluate("one => one.style.transform") == "translate(60px, 25px)"
-        page.mouse.up()  # where it cannot go: back to its cell, and nothing is played
+        page.mouse.up()  # an illegal cell: the knight returns, and no move is played
         assert knight.evaluate("one => one.style.transform") == ""
         assert page.url.endswith(of(["d4", "a1"]))
 
@@ -167,7 +177,7 @@ def begin_against(page: Any, agent: str, seat: str) -> None:
 
 def move_and_wait(page: Any) -> None:
     plies = page.evaluate("knightfall.play.tree.line().length")
-    # Towards the centre, so that nobody is stuck after a few moves.
+    # Prefer cells near the centre, so that the game does not end after a few moves.
     page.locator("#board .target").evaluate_all(
         "all => { const far = ({ dataset }) => Math.abs(dataset.cell % 7 - 3) "
         "+ Math.abs(Math.floor(dataset.cell / 7) - 3); "
@@ -178,11 +188,6 @@ def move_and_wait(page: Any) -> None:
     page.wait_for_function(
         f"plies => knightfall.play.tree.line().length > plies + 1 && ({YOUR_TURN})()", arg=plies
     )
-
-
-def moves_of(page: Any) -> list[str]:
-    found = re.search(r"moves=([\w.]*)", page.url)
-    return found[1].split(".") if found else []
 
 
 def test_a_game_goes_on_after_a_reload_from_a_link_and_after_back(browser: Any, file: Path) -> None:
@@ -211,14 +216,14 @@ def test_a_game_goes_on_after_a_reload_from_a_link_and_after_back(browser: Any, 
         page.click("#new")
         page.click("#start")
         page.wait_for_function(f"link => location.href !== link && ({YOUR_TURN})()", arg=link)
-        page.go_back()  # a new game does not destroy the one before
+        page.go_back()  # the game before is still there
         page.wait_for_function(f"link => location.href === link && ({YOUR_TURN})()", arg=link)
         move_and_wait(page)
         page.click("#resign")
         until_said(page, "resigned")
         page.reload()
         until_said(page, "resigned")
-    with opened(browser, link) as page:  # somebody else opens the link
+    with opened(browser, link) as page:  # as another user with the link
         page.wait_for_function(YOUR_TURN)
         move_and_wait(page)
 
@@ -244,7 +249,7 @@ def test_any_position_can_be_played_against_an_opponent(browser: Any, file: Path
         page.reload()
         page.wait_for_function(YOUR_TURN)
         assert page.evaluate("knightfall.state.game.agent.text") == "greedy(open)"
-        # A point in the list of moves, gone back to:
+        # Go back to a move in the list:
         page.locator("#moves button").first.click()
         page.click("#analyse")
         page.click("#from-here")
@@ -274,7 +279,7 @@ def test_redo_and_a_click_in_the_list_leave_the_board_alive(browser: Any, file: 
 
 
 def a_choice_of_win_and_loss() -> tuple[Position, tuple[str, ...], str]:
-    """A position, the moves that win in it, and one that loses."""
+    """Return a position, its winning moves, and one losing move."""
     for seed in range(100):
         position = random_position(seed, 20)
         winning = kf.solve(position, distance=False, progress=False).winning_moves or ()
@@ -350,7 +355,7 @@ def test_the_truth_is_the_solver_s(browser: Any, file: Path) -> None:
         page.click("#analyse")
         page.check("#truth")
         for seed in range(8):
-            position = random_position(seed, 20 + seed)  # a busy machine has time enough for it
+            position = random_position(seed, 20 + seed)  # few open cells: quickly solved
             page.fill("#fen", position.fen)
             page.click("text=Set up")
             page.wait_for_function(
@@ -404,7 +409,7 @@ def test_the_atlas_is_ours(browser: Any, file: Path) -> None:
                 seen += 1
         assert seen == 48
         page.locator("#atlas button[aria-label^='e5,']").click()
-        until_said(page, "You to move. You are White")  # one click, and it is played
+        until_said(page, "You to move. You are White")  # one click starts the game
         assert "moves=c5.e5&vs=" in page.url
         page.go_back()
         page.select_option("#atlas-click", "analyse")
@@ -436,7 +441,7 @@ def test_broken_addresses_are_told(browser: Any, file: Path) -> None:
         for address, told in BROKEN:
             page.goto(file_url(file, address))
             until_said(page, told)
-            assert page.locator("#board .target").count() == 49  # and the page is usable
+            assert page.locator("#board .target").count() == 49  # the page is still usable
         page.reload()
         until_said(page, BROKEN[-1][1])
         assert page.locator("#board .target").count() == 49
@@ -600,7 +605,7 @@ def test_a_misspelt_heuristic_is_told_where_it_was_typed(browser: Any, file: Pat
         page.wait_for_selector("#legend:has-text('is not a heuristic')")
         move = position.legal_moves[0]
         cell(page, move).click()
-        until_said(page, "to move")  # and not what is wrong with the heuristic
+        until_said(page, "to move")  # the status line does not show the heuristic's error
         after = kf.solve(position.play(move), distance=False, progress=False)
         winner = "White" if after.winner == "w" else "Black"
         page.wait_for_selector(f"#verdict:has-text('{winner} wins')")
@@ -632,7 +637,7 @@ def test_three_steps_teach_the_game_and_can_be_skipped(browser: Any, file: Path)
         page.wait_for_function("() => globalThis.knightfall?.state.ready")
         assert page.locator("#welcome").is_hidden()
         page.click("#help")
-        page.click("#learn-keys")  # it can be seen again
+        page.click("#learn-keys")  # the lesson can be opened again
         page.wait_for_selector("#lesson-said:has-text('1 of 3.')")
         page.keyboard.press("Escape")
         assert page.locator("#lesson").is_hidden()

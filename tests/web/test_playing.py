@@ -1,4 +1,4 @@
-"""Whole games in the page by mouse, touch and keys, interrupted; and what is kept of them."""
+"""Tests of whole games in a browser, with reloads and links between moves; and of "My games"."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ from typing import Any
 from urllib.parse import parse_qs, quote, unquote
 
 import pytest
-from browser import cell, choose_opponent, file_url, need_browser, of, opened, said, until_said
+from browser import (
+    cell,
+    choose_opponent,
+    file_url,
+    moves_of,
+    need_browser,
+    of,
+    opened,
+    said,
+    until_said,
+)
 
 import knightfall as kf
 from knightfall.position import Position
@@ -25,11 +35,6 @@ YOUR_TURN = (
 )
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 OPPONENT = "vs=greedy(open)&you=w"
-
-
-def moves_of(page: Any) -> list[str]:
-    found = re.search(r"moves=([\w.]*)", page.url)
-    return [name for name in found[1].split(".") if name] if found else []
 
 
 def is_over(page: Any) -> bool:
@@ -54,7 +59,7 @@ def by_dragging(page: Any) -> None:
 
 
 def by_keys(page: Any) -> None:
-    """Walk from the knight's neighbourhood to a dotted cell by arrow keys alone."""
+    """Move the focus to a dotted cell by arrow keys alone, and choose it."""
     page.focus("#board button[tabindex='0']")
     here, there = page.evaluate(
         "() => { const board = document.getElementById('board'); "
@@ -110,7 +115,7 @@ def test_a_whole_game_with_a_reload_a_link_and_back_in_the_middle(
 
 
 def test_play_from_here_from_every_source(browser: Any, file: Path) -> None:
-    """Pasted, out of a puzzle, out of the atlas, and at a point of the tree."""
+    """Begin from a pasted position, a puzzle, the atlas, and a position of the tree."""
 
     def begin(page: Any, fen: str) -> None:
         page.wait_for_function("fen => document.getElementById('fen').value === fen", arg=fen)
@@ -153,7 +158,7 @@ def test_play_from_here_from_every_source(browser: Any, file: Path) -> None:
 
 
 def test_arrows_walk_along_the_game_everywhere(browser: Any, file: Path) -> None:
-    """After a click on the board as well; only who came there by Tab walks over its cells."""
+    """Arrows go through the game even after a click on the board; only after Tab over its cells."""
 
     def until_ply(number: int) -> None:
         page.wait_for_function("n => knightfall.play.tree.line().length === n", arg=number)
@@ -170,7 +175,7 @@ def test_arrows_walk_along_the_game_everywhere(browser: Any, file: Path) -> None
         page.keyboard.press("End")
         until_ply(len(GAME))
         page.keyboard.press("Escape")
-        page.focus("#board button[tabindex='0']")  # as Tab does
+        page.focus("#board button[tabindex='0']")  # as the Tab key does
         page.keyboard.press("ArrowLeft")
         until_ply(len(GAME))
         page.keyboard.press("Escape")  # leaves the board
@@ -234,7 +239,7 @@ def test_variations_are_indented_promoted_deleted_and_commented(browser: Any, fi
         page.click("#delete")
         page.wait_for_function("() => !document.querySelector('#moves .comment')")
         assert page.locator("#moves .here").inner_text() == "6. d5"
-        page.click("nav >> text=Atlas")  # and in Play, only the line is listed
+        page.click("nav >> text=Atlas")  # the Play mode lists only the current line
         page.goto(file_url(file, f"{of(GAME)}&lines={lines}&{OPPONENT}"))
         page.wait_for_function(YOUR_TURN)
         assert page.locator("#moves button").count() == len(GAME)
@@ -258,7 +263,7 @@ def test_cells_are_tinted_and_the_bar_says_who_wins(browser: Any, file: Path) ->
             assert mark.startswith("✓" if name in winning else "✗")  # not by colour alone
             tint = cell(page, name).evaluate("one => getComputedStyle(one).backgroundImage")
             assert "gradient" in tint
-        page.click("#analyse")  # Play hides it all
+        page.click("#analyse")  # the Play mode hides the truth
         page.wait_for_selector("#verdict", state="hidden")
         assert page.locator("#board :is(.won, .lost)").count() == 0
 
@@ -322,7 +327,7 @@ def test_a_challenge_is_copied_accepted_and_told(browser: Any, file: Path) -> No
         page.wait_for_function(
             "() => /challenge to beat Perfect/.test(document.getElementById('status').textContent)"
         )
-        link = re.search(r"file:\S+", said(page))  # a page from a disk may not use the clipboard
+        link = re.search(r"file:\S+", said(page))  # shown if it cannot be copied
         assert link or "is copied" in said(page)
         lost = kf.solve(position, distance=False, progress=False).winner != position.to_move
         assert ("it is lost" in said(page)) == lost
@@ -332,7 +337,7 @@ def test_a_challenge_is_copied_accepted_and_told(browser: Any, file: Path) -> No
         assert page.input_value("#fen") == position.fen
         page.click("#resign")
         page.wait_for_selector("#end:has-text('Perfect won')")
-        page.reload()  # it stays a challenge
+        page.reload()  # still a challenge after a reload
         page.wait_for_selector("#end:has-text('Perfect won')")
         assert "challenge=1" in page.url
 
@@ -364,7 +369,7 @@ def test_games_are_listed_and_gone_on_with(browser: Any, file: Path) -> None:
         page.locator("#board .target").first.click()
         page.wait_for_function(f"() => knightfall.play.tree.line().length === 6 && ({YOUR_TURN})()")
         page.click("nav >> text=Games")
-        assert page.locator("#games-list a").count() == 2  # it is the same game, further on
+        assert page.locator("#games-list a").count() == 2  # the continued game replaces its entry
         page.click("#games-clear")
         assert page.locator("#games-list a").count() == 0
         page.click("#games-undo")
@@ -401,7 +406,7 @@ def test_sounds_only_for_who_wants_them(browser: Any, file: Path) -> None:
 
 
 def test_names_of_cells_and_marks_collide_with_nothing(browser: Any, file: Path) -> None:
-    """The names stand beside the board, not on its cells."""
+    """The names of rows and columns are beside the board and overlap nothing."""
     overlap = """() => {
       const box = (one) => one.getBoundingClientRect();
       const cells = [...document.querySelectorAll('#board [role=row] button')].map(box);
@@ -430,7 +435,7 @@ def test_forced_colours_keep_the_grid_the_gaps_and_the_layers(browser: Any, file
         plain = page.locator(
             "#board :is(.light, .dark):not(.gone, .layer-w, .layer-b, .last)"
         ).first.evaluate(look)
-        assert gone[0] != plain[0]  # a gap is not a cell
+        assert gone[0] != plain[0]  # a visited cell looks different from an open one
         assert "gradient" in layer
         assert "inset" in plain[2]  # the lines of the grid
         page.emulate_media(forced_colors="none")
@@ -444,7 +449,7 @@ def test_the_preview_image_is_in_the_metadata(file: Path) -> None:
 
 
 def test_a_challenge_s_address_is_encoded_once(browser: Any, file: Path) -> None:
-    """An agent string with every special character comes back as it was."""
+    """Read back an agent string that contains every special character."""
     agent = "id(2*open-1/2*bfs_reach+center, nodes=500)"
     address = f"{of(GAME[:2])}&vs={quote(agent)}&you=w&challenge=1"
     with opened(browser, file_url(file, address)) as page:

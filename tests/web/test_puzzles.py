@@ -1,4 +1,4 @@
-"""The puzzles: every one has one winning move, comes from a game, and can be solved and failed."""
+"""Tests of the shipped puzzles by the solver, and of the puzzle view in a browser."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_no_two_are_images_of_each_other() -> None:
     games = {
         (one["game"][0], position.board) for one, position in zip(PUZZLES, POSITIONS, strict=True)
     }
-    assert len(games) == len(PUZZLES)  # nor two positions of one game
+    assert len(games) == len(PUZZLES)  # no two puzzles come from one game
 
 
 def test_images_are_alike_whoever_moves() -> None:
@@ -62,7 +62,7 @@ def test_the_rules_lead_to_every_puzzle() -> None:
         gone = set(range(position.board.cells)) - position.open
         assert len(gone) == plies + 2
         assert position.to_move == "wb"[plies % 2]
-        # Each knight has walked from colour to colour, and ended on the one where it stands.
+        # A knight changes colour with each move, so the plies give how many light cells are gone.
         light = 0
         for knight, steps in ((position.white, (plies + 1) // 2), (position.black, plies // 2)):
             assert knight is not None
@@ -99,17 +99,17 @@ def test_there_is_something_for_everybody() -> None:
     assert min(roles.values()) >= 100
     assert min(Counter(phase_of(position) for position in POSITIONS).values()) >= 20
     nearly_all = [one for one in PUZZLES if min(one["misses"]) >= SHIPPED["tries"] / 2]
-    assert len(nearly_all) >= 10  # which only the perfect one solves
+    assert len(nearly_all) >= 10  # missed by nearly all agents but the perfect one
 
 
 # -- themes ----------------------------------------------------------------------------------
-# Worked out from rows and columns, without the kernel and without the board's own tables.
+# The functions below use rows and columns only, neither the kernel nor the board's tables.
 
 Place = tuple[int, int]
 
 
 def place(position: Position, cell: int | None) -> Place:
-    """The row and the column of a cell."""
+    """Return the row and the column of a cell."""
     assert cell is not None
     return divmod(cell, position.board.width)
 
@@ -119,7 +119,7 @@ def open_places(position: Position) -> frozenset[Place]:
 
 
 def steps(start: Place, free: frozenset[Place]) -> set[Place]:
-    """The free cells that a knight can go to: one row and two columns away, or two and one."""
+    """Return the free cells one row and two columns away, or two rows and one column."""
     return {
         (row, column)
         for row, column in free
@@ -128,7 +128,7 @@ def steps(start: Place, free: frozenset[Place]) -> set[Place]:
 
 
 def reached(start: Place, free: frozenset[Place]) -> set[Place]:
-    """All free cells that a knight can get to by any number of steps."""
+    """Return all free cells that a knight can reach in any number of steps."""
     found, edge = set[Place](), {start}
     while edge:
         edge = {cell for here in edge for cell in steps(here, free)} - found
@@ -142,19 +142,19 @@ def longest_walk(start: Place, free: frozenset[Place]) -> int:
 
 
 def walks_alone(position: Position) -> bool:
-    """Whether no cell can be reached by both knights."""
+    """Return whether no cell can be reached by both knights."""
     free = open_places(position)
     white, black = place(position, position.white), place(position, position.black)
     return not reached(white, free) & reached(black, free)
 
 
 def turned(position: Position, cell: Place) -> Place:
-    """The image of a cell under the half turn of the board."""
+    """Return the image of a cell under the half turn of the board."""
     return position.board.height - 1 - cell[0], position.board.width - 1 - cell[1]
 
 
 def half_turn_symmetric(position: Position) -> bool:
-    """Whether the half turn exchanges the knights and pairs off all open cells."""
+    """Return whether the half turn exchanges the knights and maps open cells to open cells."""
     free = open_places(position)
     white, black = place(position, position.white), place(position, position.black)
     images = {turned(position, cell) for cell in free}
@@ -198,7 +198,7 @@ def test_a_mirror_puzzle_is_won_by_mirroring() -> None:
                 move = rng.choice(position.legal_moves)
                 row, column = turned(position, place(position, position.board.cell(move)))
                 image = position.board.name(position.board.at(row, column))
-                position = position.play(move).play(image)  # which is always legal
+                position = position.play(move).play(image)  # the image is always legal
             assert position.winner == start.to_move
 
 
@@ -264,11 +264,11 @@ SHORT = next(
     for number, one in enumerate(PUZZLES, start=1)
     if one["plies"] == 5 and one["fen"].count("/") == 6
 )
-"""The number of a puzzle that is soon won."""
+"""The number of a puzzle with a short win."""
 
 
 def until_said(page: Any, words: str) -> str:
-    """Wait for a message that a pattern fits, and tell it."""
+    """Wait for a message that matches a pattern; return the message."""
     page.wait_for_function(
         "words => RegExp(words).test(document.getElementById('puzzle-said').textContent)",
         arg=words,
@@ -326,12 +326,12 @@ def test_a_puzzle_is_solved_and_the_game_won(
             reply = re.search(r"(\w\d) holds out", said)
             assert reply is not None
             position = position.play(reply[1])
-            assert truth.plies(position) == left - 2  # nothing lasts longer
+            assert truth.plies(position) == left - 2  # the reply that holds out longest
         assert f"Missed in {puzzle['grade']} %" in page.inner_text("#puzzle-misses")
         assert page.inner_text("#puzzle-score") == (
             "Solved 1 of 300. In a row at the first try: 1, at most 1."
         )
-        page.reload()  # what was solved is kept
+        page.reload()  # the record of solved puzzles is stored
         until_puzzle(page, SHORT)
         assert "solved" in page.inner_text("#puzzle-told")
         assert "Solved 1 of 300" in page.inner_text("#puzzle-score")
@@ -368,7 +368,7 @@ def test_a_puzzle_is_failed_and_explained(
         page.wait_for_function("() => knightfall.router.now === 'play'")
         assert f"#fen={quote_plus(puzzle['fen'], safe='*')}&moves={puzzle['solution']}." in page.url
         page.wait_for_function("fen => document.getElementById('fen').value !== fen", arg="")
-        page.click("nav >> text=Puzzles")  # where it was left
+        page.click("nav >> text=Puzzles")  # shows the puzzle that was open before
         until_said(page, "holds out longest")
 
 
@@ -388,7 +388,7 @@ def test_everybody_has_the_same_puzzle_today(browser: Any, file: Path) -> None:
     for zone, morning, evening in (
         ("Pacific/Auckland", "2026-03-13T12:30:00Z", "2026-03-14T10:00:00Z"),
         ("America/Los_Angeles", "2026-03-14T08:00:00Z", "2026-03-15T06:30:00Z"),
-    ):  # by the local calendar, all on March 14
+    ):  # in local time, all are on March 14
         with opened(browser, file_url(file), timezone_id=zone) as page:
             found[zone] = {todays(page, morning), todays(page, evening)}
             next_days = [todays(page, f"2026-03-{day}T20:00:00Z") for day in range(16, 20)]
@@ -415,7 +415,7 @@ def test_addresses_and_the_way_through_the_puzzles(browser: Any, file: Path) -> 
         page.select_option("#puzzle-band", "hard")
         hard = [number for number, one in enumerate(PUZZLES, start=1) if one["grade"] >= 60]
         until_puzzle(page, hard[0])
-        page.click("#puzzle-before")  # and round again
+        page.click("#puzzle-before")  # after the first comes the last
         until_puzzle(page, hard[-1])
         page.click("#puzzle-random")
         page.wait_for_function("last => !location.hash.endsWith(last)", arg=f"/{hard[-1]}")

@@ -1,4 +1,4 @@
-"""The engine for browsers against the native one: the same numbers, node for node."""
+"""Tests of the browser's engine against the native one: equal results, node for node."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ starts_of = cache(openings)
 
 
 def positions(board: Board, number: int, seed: int, plies: int = 30) -> list[Position]:
-    """Positions from random games that are not over."""
+    """Return unfinished positions of random games."""
     rng, starts, found = random.Random(seed), starts_of(board), []
     while len(found) < number:
         position = Position.from_fen(rng.choice(starts))
@@ -66,7 +66,7 @@ def eight() -> WasmEngine:
 
 
 def test_it_was_built_from_these_sources() -> None:
-    """If not: make wasm."""
+    """If this fails, build the engine again with ``make wasm``."""
     assert json.loads(ABOUT.read_text(encoding="utf-8"))["sources"] == source_hash()
 
 
@@ -107,7 +107,7 @@ def test_rules(board: Board) -> None:
 
 
 def test_reach_and_separation(seven: WasmEngine) -> None:
-    """Against floods in plain Python."""
+    """Compare with flood fills in plain Python."""
     apart = 0
     for position in positions(SEVEN, 300, seed=2, plies=40):
         open, mover, waiter = words(position)
@@ -193,7 +193,7 @@ def test_a_sum_has_room_for_64_heuristics(seven: WasmEngine) -> None:
     address = seven.addresses["open"]
     assert seven.call("add_part", address, 0.0, 1.0, 0, 0, 0.0, 2.0) == -1
     seven.call("clear_sum")
-    assert seven.call("add_part", address, 0.0, 1.0, 0, 0, 0.0, 2.0) == -1  # to no term
+    assert seven.call("add_part", address, 0.0, 1.0, 0, 0, 0.0, 2.0) == -1  # there is no term yet
 
 
 ASKED = [
@@ -246,4 +246,4 @@ def test_a_limit_and_a_clock_stop_it(eight: WasmEngine) -> None:
     assert eight.call("wins", 10_000, 0, *words(position)) == -1
     assert eight.call("proof_nodes") - spent <= 10_000 + 64
     assert eight.call("plies", 10_000, 0, *words(position)) == -1
-    assert eight.call("wins", NO_LIMIT, 1, *words(position)) == -1  # long past
+    assert eight.call("wins", NO_LIMIT, 1, *words(position)) == -1  # a deadline in the past

@@ -1,4 +1,4 @@
-"""The shipped engine, run by wasmtime: what a page would get, in Python."""
+"""The shipped WebAssembly engine, called from Python through wasmtime as the page calls it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Terms = list[dict[str, Any]]
 
 
 def terms_of(heuristic: str | Expression) -> Terms:
-    """Return the terms of a heuristic, as the page has them."""
+    """Return the terms of a heuristic in the form of the page's `parseHeuristic`."""
     if isinstance(heuristic, str):
         heuristic = parse_heuristic(heuristic)
     return [_term(float(weight), term) for weight, term in heuristic.terms]
@@ -71,7 +71,7 @@ def _module() -> tuple[Any, Any]:
 
 
 class WasmEngine:
-    """One board in the browser's engine."""
+    """An instance of the browser's engine, laid out for one board."""
 
     def __init__(self, board: Board) -> None:
         engine, module = _module()
@@ -98,37 +98,37 @@ class WasmEngine:
         self.call("set_clock", self.bare("clock_address"))
 
     def bare(self, name: str, *args: Any) -> Any:
-        """Call a function that needs no memory."""
+        """Call an export that does not take the memory's base address."""
         return self._exports[name](self.store, *args)
 
     def call(self, name: str, *args: Any) -> Any:
-        """Call a function with whole numbers, also those above 2⁶³, and floats."""
+        """Call an export with the base address, unsigned 64-bit integers and floats."""
         given = [_signed(arg) if isinstance(arg, int) else arg for arg in args]
         return self._exports[name](self.store, self.base, *given)
 
     def set(self, name: str, *args: Any) -> int:
-        """Call a function that answers with a set of cells."""
+        """Call an export that returns a set of cells; return the set as an unsigned integer."""
         return int(self.call(name, *args)) & (1 << 64) - 1
 
     # -- as the page uses it ---------------------------------------------------------------
 
     def heuristic(self, heuristic: str | Expression) -> int:
-        """The address of a heuristic; a sum is written into the memory first."""
+        """Return the address of a heuristic; a sum is written into the memory first."""
         if heuristic in self.addresses and heuristic != "static_reach":
             return int(self.addresses[str(heuristic)])
         self.call("clear_sum")
         for term in terms_of(heuristic):
             assert self.call("add_term", *_factor(term).values()) >= 0
             for part in term["parts"]:
-                told = part["parameter"], *_factor(part).values(), part["least"], part["below"]
-                assert self.call("add_part", self.addresses[part["id"]], *told) >= 0
+                options = part["parameter"], *_factor(part).values(), part["least"], part["below"]
+                assert self.call("add_part", self.addresses[part["id"]], *options) >= 0
         return int(self.addresses["sum"])
 
     def search(
         self, position: Position, method: str, address: int, *, symmetric: bool,
         depth: int = 64, nodes: int | None = None, seed: int = 0,
     ) -> dict[str, Any]:  # fmt: skip
-        """What a search finds, with the table that the native engine would give it."""
+        """Return the result of a search with the native engine's size of transposition table."""
         entries = size_for((nodes or 1_000_000) if method == "deepening" else 0)
         self.call("ask_search", address, int(symmetric), depth, seed, entries)
         number = self.about["methods"].index(method)

@@ -280,8 +280,7 @@ def _may_win_in(board: Geometry, open: Bits, me: int, opp: int, turn: int, plies
 def _wins_in(
     board: Geometry, open: Bits, me: int, opp: int, turn: int, plies: int, steps: int
 ) -> tuple[int, int]:
-    """Return 1 if a continuation of exactly `plies` plies ends with `opp` to move and stuck, else
-    0.
+    """Return 1 if some line of exactly `plies` plies ends with `opp` to move and stuck, else 0.
 
     The second number is the number of steps left; −1 if they ran out.
     """

@@ -24,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betaincinv, ndtr
@@ -41,37 +42,39 @@ from knightfall.studies.comparisons import (
     compare_scores,
     compare_spreads,
     pair_scores,
+    signed_interval,
 )
+from knightfall.studies.computed_facts import FactInputs, judge_fact
 from knightfall.studies.costs import compiled_costs, student_costs
-from knightfall.studies.findings import Grounds, judge_fact
 from knightfall.studies.plans import PLIES, SIZES
 from knightfall.studies.published import Claim, Measure
 
 LEVEL = 0.05
 
-NEGLIGIBLE: Mapping[Measure, float] = {
-    "games": 1.0,
-    "power": 1.0,
-    "ply": 1.0,
-    "board": 1.0,
-    "choices": 1.0,
-    "depth": 0.1,
-    "cost": 10.0,
+
+class MeasureUnit(NamedTuple):
+    """The unit in which a measure compares heuristics."""
+
+    negligible: float
+    """An advantage surely below this counts as none, unless it is significantly above 0."""
+    name: str
+    difference: str
+    """The words after a difference in a verdict."""
+
+
+_POINTS = MeasureUnit(1.0, "points", "points")
+UNITS: Mapping[Measure, MeasureUnit] = {
+    "games": _POINTS,
+    "power": _POINTS,
+    "ply": _POINTS,
+    "board": MeasureUnit(1.0, "points", "points more on 8×8 than on 7×7"),
+    "choices": MeasureUnit(1.0, "points", "points of won positions kept"),
+    "depth": MeasureUnit(0.1, "plies", "plies a move"),
+    "cost": MeasureUnit(10.0, "%", "%"),
 }
-"""An advantage surely below this counts as none, unless it is significantly above 0."""
 
 NEGLIGIBLE_SPREAD = 0.2
-"""The same for the standard deviation of a tournament's total, which is about four points."""
-
-UNITS: Mapping[Measure, str] = {
-    "games": "points",
-    "power": "points",
-    "ply": "points",
-    "board": "points",
-    "choices": "points",
-    "depth": "plies",
-    "cost": "%",
-}
+"""As `negligible`, for the standard deviation of a tournament's total (about four points)."""
 
 TEN_PLIES = 10.0
 """Unit of depths: tens of plies, so that differences stay between −1 and 1."""
@@ -90,7 +93,7 @@ TYPICAL_OPEN, TYPICAL_MOVES = 34, 8
 class Evidence:
     """All measurements that a study's claims are judged by; empty where not measured."""
 
-    grounds: Grounds
+    inputs: FactInputs
     games: Mapping[str, ScoresByHeuristic] = field(default_factory=dict)
     """Pair scores by budget."""
     depths: Mapping[str, ScoresByHeuristic] = field(default_factory=dict)
@@ -113,11 +116,11 @@ def judge_claim(claim: Claim, evidence: Evidence) -> dict[str, Judgement]:
         verdict: ClaimVerdict = "not a claim that can be tested"
         return {ONCE: Judgement(verdict, None, None, None, 0, claim.reason)}
     if claim.form == "fact" and claim.fact is not None:
-        found = judge_fact(claim.fact, evidence.grounds)
+        found = judge_fact(claim.fact, evidence.inputs)
         return {ONCE: found} if found else {}
     match claim.measure:
         case "cost":
-            return {ONCE: judge_cost(claim, evidence.grounds.board)}
+            return {ONCE: judge_cost(claim, evidence.inputs.board)}
         case "choices":
             measured = phase_choices(evidence.choices, claim.phase)
             return {ONCE: judge(claim, measured)} if measured else {}
@@ -155,11 +158,11 @@ def judge_ply(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
     found = judge(claim, measured)
     (a,) = claim.who
     rates = [100 * float(row.mean()) for row in pair_scores(measured, a)]
-    told = ", ".join(
+    rates_by_depth = ", ".join(
         f"{rate:.1f} % at depth {depth + 1} against {depth}"
         for depth, rate in zip(PLIES, rates, strict=True)
     )
-    return replace(found, words=f"{found.words}; of its games {a} wins {told}")
+    return replace(found, words=f"{found.words}; of its games {a} wins {rates_by_depth}")
 
 
 def judge_boards(claim: Claim, evidence: Evidence) -> Judgement:
@@ -172,14 +175,14 @@ def judge_boards(claim: Claim, evidence: Evidence) -> Judgement:
     parts = [compare_growth(boards[0], boards[1], a, b, _range(claim))]
     found = _judged(claim, parts, 2 * sum(pair_scores(one, a).size for one in boards))
     each = [compare_scores(one, a, b, Range()) for one in boards]
-    told = ", ".join(
+    leads = ", ".join(
         f"{signed(one.difference, 1)} on {size.replace('x', '×')} "
-        f"({signed(one.low, 1)} to {signed(one.high, 1)})"
+        + signed_interval(one.low, one.high)
         for size, one in zip(SIZES, each, strict=True)
     )
-    fact = judge_fact(claim.fact, evidence.grounds) if claim.fact else None
+    fact = judge_fact(claim.fact, evidence.inputs) if claim.fact else None
     beside = f"; {fact.words}" if fact else ""
-    return replace(found, words=f"{found.words}; points of {a}: {told}{beside}")
+    return replace(found, words=f"{found.words}; points of {a}: {leads}{beside}")
 
 
 def phase_choices(choices: Mapping[str, ScoresByHeuristic], phase: str | None) -> ScoresByHeuristic:
@@ -232,7 +235,7 @@ def evaluation_cost(board: str, heuristic: str) -> float:
 
 
 def _range(claim: Claim) -> Range:
-    small = NEGLIGIBLE[claim.measure]
+    small = UNITS[claim.measure].negligible
     match claim.form:
         case "better":
             return Range(above=0.0, too_low=small, advantage_first=True)
@@ -241,7 +244,9 @@ def _range(claim: Claim) -> Range:
         case "steadier":
             return Range(above=0.0, too_low=NEGLIGIBLE_SPREAD, advantage_first=True)
     if claim.between is None:
-        raise KnightfallError(f"claim {claim.sentence!r} has no range in {UNITS[claim.measure]}")
+        raise KnightfallError(
+            f"claim {claim.sentence!r} has no range in {UNITS[claim.measure].name}"
+        )
     least, most = claim.between
     return Range(above=least, below=most, too_low=least, too_high=most)
 
@@ -261,7 +266,7 @@ def _judged(claim: Claim, parts: Sequence[Comparison], games: int) -> Judgement:
     else:
         verdict = "cannot be told apart"
         parts = sorted(parts, key=lambda part: (-part.p_for, part.p_against))
-    first = parts[0]
+    first, unit = parts[0], UNITS[claim.measure]
     return Judgement(
         verdict,
         first.difference,
@@ -269,36 +274,23 @@ def _judged(claim: Claim, parts: Sequence[Comparison], games: int) -> Judgement:
         first.high,
         games,
         _words(claim, verdict, parts),
-        _WHAT[claim.measure].strip()
-        if claim.measure in ("choices", "board")
-        else UNITS[claim.measure],
+        unit.difference if claim.measure in ("choices", "board") else unit.name,
     )
 
 
 def _words(claim: Claim, verdict: ClaimVerdict, parts: Sequence[Comparison]) -> str:
     first = parts[0]
-    what, digits = _WHAT[claim.measure], 1
+    what, digits = UNITS[claim.measure].difference, 1
     if claim.form == "steadier":
-        what, digits = " points less standard deviation in a tournament's total", 2
-    told = (
-        f"{first.a} against {first.b}: {signed(first.difference, digits)}{what} "
-        f"({signed(first.low, digits)} to {signed(first.high, digits)})"
-    )
+        what, digits = "points less standard deviation in a tournament's total", 2
+    interval = signed_interval(first.low, first.high, digits)
+    words = f"{first.a} against {first.b}: {signed(first.difference, digits)} {what} {interval}"
     if len(parts) > 1:
         borne_out = sum(part.p_for < LEVEL for part in parts)
-        told = f"{borne_out} of {len(parts)} comparisons borne out; {_DECIDED[verdict]} {told}"
-    return told
+        words = f"{borne_out} of {len(parts)} comparisons borne out; {_DECIDED[verdict]} {words}"
+    return words
 
 
-_WHAT: Mapping[Measure, str] = {
-    "games": " points",
-    "power": " points",
-    "ply": " points",
-    "board": " points more on 8×8 than on 7×7",
-    "choices": " points of won positions kept",
-    "depth": " plies a move",
-    "cost": " %",
-}
 _DECIDED: dict[ClaimVerdict, str] = {
     "holds": "the closest:",
     "does not hold": "refuted by",
@@ -322,9 +314,9 @@ def meaning(claim: Claim) -> str:
 
 def _demand(claim: Claim) -> str:
     """Return in words what the claim's form requires."""
-    unit = UNITS[claim.measure]
+    negligible, unit, _ = UNITS[claim.measure]
     least, most = claim.between or (0.0, 0.0)
-    small = f"{NEGLIGIBLE[claim.measure]:g} {unit}".replace("1 points", "1 point")
+    small = f"{negligible:g} {unit}".replace("1 points", "1 point")
     if claim.measure == "cost" and claim.form == "alike":
         return f"{1 - most / 100:g} to {1 + most / 100:g} times the cost"
     match claim.form:
@@ -420,8 +412,8 @@ def _judge_tournaments(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
     games = claim.games_per_opponent * pair_scores(measured, a).shape[0]
     words = (
         f"{a} against {b}: {signed(part.difference, 1)} points "
-        f"({signed(part.low, 1)} to {signed(part.high, 1)}), "
-        f"so it wins a tournament of {games} games with a chance of {chances[1]:.0%} "
+        f"{signed_interval(part.low, part.high)}, so it wins a tournament of {games} games with a "
+        f"chance of {chances[1]:.0%} "
         f"({chances[0]:.0%} to {chances[2]:.0%}); {won} of {of} is ordinary luck for any chance "
         f"from {least:.0%} to {most:.0%}, so the count says little of strength"
     )
@@ -434,8 +426,9 @@ def _judge_tournaments(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
 
 @dataclass(frozen=True)
 class TableOrder:
-    """Counts of heuristic pairs in a study's table whose order is confirmed at 95 %, reversed at 95
-    %, or undecided.
+    """Counts of pairs of heuristics by how their order in a study's table compares with the games.
+
+    At 95 %, games confirm the order of some pairs, reverse that of others and leave the rest open.
     """
 
     confirmed: int

@@ -8,9 +8,9 @@ from math import hypot
 from knightfall.display.numbers import percent, plus_minus, signed
 from knightfall.studies.costs import BASELINE
 from knightfall.studies.markdown import bullets, chart, fold, heading, table
-from knightfall.studies.measured import STUDIES_GAMES, NeededGames, Sweep, gap_words
 from knightfall.studies.oracle_grades import HeuristicGrade
 from knightfall.studies.plans import BUDGETS, PLAYS_OUT, TITLES
+from knightfall.studies.run_results import STUDIES_GAMES, NeededGames, Sweep, gap_words
 from knightfall.studies.studies_report import (
     CellFit,
     ConditionReport,
@@ -32,8 +32,7 @@ def fit_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[st
         "would then be 1 per cell if games were independent, and somewhat less as they were "
         "played: the two games from one opening tend to be split."
     )
-    if "calibration" in charts:
-        yield chart("calibration", charts["calibration"])
+    yield from chart("calibration", charts)
     cells = [cell for fit in report.fits for cell in fit.cells]
     totals = [cell for fit in report.fits for cell in fit.totals]
     outside = [
@@ -41,7 +40,11 @@ def fit_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[st
     ]
     rows = [_fit_row(study.id, fit) for study in report.studies if (fit := study.fit)]
     if len(rows) > 1:
-        sums = [str(len(cells)), f"{_per_cell(cells):.2f}", f"{len(outside)} of {len(totals)}"]
+        sums = [
+            str(len(cells)),
+            f"{mean_square(cells):.2f}",
+            f"{len(outside)} of {len(totals)}",
+        ]
         rows.append(["all", "", "", *sums])
     columns = ["study", "condition", "time of a move", "cells", "chi-square per cell"]
     yield table([*columns, "totals outside 95 %"], rows)
@@ -63,9 +66,8 @@ def fit_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[st
         "it again by as much as such games repeat themselves.",
     ]
     if outside:
-        explained.append(bullets(_told(id, cell) for id, cell in outside))
-    if "residuals" in charts:
-        explained.append(chart("residuals", charts["residuals"]))
+        explained.append(bullets(_outside(id, cell) for id, cell in outside))
+    explained += chart("residuals", charts)
     yield from _doubts(report)
     yield fold(
         "Tests of the fit, what the columns mean, and what lies outside its band",
@@ -74,7 +76,7 @@ def fit_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[st
 
 
 def _fit_row(id: str, fit: ConditionReport) -> list[str]:
-    cells = [str(len(fit.cells)), f"{_per_cell(fit.cells):.2f}"]
+    cells = [str(len(fit.cells)), f"{mean_square(fit.cells):.2f}"]
     outside = f"{len(fit.outside)} of {len(fit.totals)}"
     return [f"[{id}](#{id})", fit.condition, _time(fit), *cells, outside]
 
@@ -101,11 +103,12 @@ def _doubts(report: StudiesReport) -> Iterator[str]:
         )
 
 
-def _per_cell(cells: Sequence[CellFit]) -> float:
+def mean_square(cells: Sequence[CellFit]) -> float:
+    """Return the mean of the squared deviations in standard deviations; 0 without cells."""
     return sum(cell.z**2 for cell in cells) / max(1, len(cells))
 
 
-def _told(id: str, cell: CellFit) -> str:
+def _outside(id: str, cell: CellFit) -> str:
     return (
         f"Outside its band: {id}'s `{cell.heuristic}`, {cell.published:.1f} % published in "
         f"{cell.games} games, {cell.predicted:.1f} % predicted (z = {signed(cell.z, 1)})"
@@ -119,7 +122,7 @@ def conditions_of(study: StudyReport) -> Iterator[str]:
         return
     yield (
         f"**Conditions.** {fit.condition}, {fit.time / 1000:g} ms a move: {fit.told}. "
-        f"Chosen among {fit.choices} conditions; chi-square per cell {_per_cell(fit.cells):.2f}."
+        f"Chosen among {fit.choices} conditions; chi-square per cell {mean_square(fit.cells):.2f}."
     )
     if not fit.tried:
         yield f"Its conditions were never fitted: `knightfall reproduce {study.id} --fit` does it."
@@ -131,40 +134,41 @@ def conditions_of(study: StudyReport) -> Iterator[str]:
             "yes" if one.plausible else "no",
             f"{one.time / 1000:g} ms",
             f"{one.chi_square / max(1, one.cells):.2f}",
-            signed(one.loglikelihood - best, 1) if one.loglikelihood < best else "0",
+            _below(best, one.loglikelihood),
         ]
         for one in fit.tried
     ]
     columns = ["variant", "could be", "best time", "chi-square per cell", "log-likelihood"]
-    told = [
+    parts = [
         table(columns, rows),
         "Each variant with the time that suits it best, by a few games a cell; the log-likelihood "
         "is told as the distance from the best. Leads of less than 5 mean little. A variant that "
         "the author's own program rules out could not be chosen.",
     ]
     if fit.times:
-        top = max(one.loglikelihood for one in fit.times)
-        told.append(
-            "The chosen variant with more games: "
-            + "; ".join(
-                f"{one.time / 1000:g} ms: chi-square "
-                f"{one.chi_square / max(1, fit.tried[0].cells):.2f} per cell, log-likelihood "
-                + (signed(one.loglikelihood - top, 1) if one.loglikelihood < top else "0")
-                for one in fit.times
-            )
-            + "."
-        )
+        best = max(one.loglikelihood for one in fit.times)
+        times = [
+            f"{one.time / 1000:g} ms: chi-square "
+            f"{one.chi_square / max(1, fit.tried[0].cells):.2f} per cell, log-likelihood "
+            f"{_below(best, one.loglikelihood)}"
+            for one in fit.times
+        ]
+        parts.append(f"The chosen variant with more games: {'; '.join(times)}.")
     if fit.halves:
-        told.append(
-            "Fitted on every other heuristic and held against the rest: "
-            + "; ".join(
-                f"{half.variant} with {half.time / 1000:g} ms gives chi-square "
-                f"{half.chi_square / max(1, half.cells):.2f} per cell over {half.cells} cells"
-                for half in fit.halves
-            )
-            + "."
+        halves = [
+            f"{half.variant} with {half.time / 1000:g} ms gives chi-square "
+            f"{half.chi_square / max(1, half.cells):.2f} per cell over {half.cells} cells"
+            for half in fit.halves
+        ]
+        parts.append(
+            f"Fitted on every other heuristic and held against the rest: {'; '.join(halves)}."
         )
-    yield fold("Conditions that were tried", "\n\n".join(told))
+    yield fold("Conditions that were tried", "\n\n".join(parts))
+
+
+def _below(best: float, value: float) -> str:
+    """Return how far a log-likelihood is below the best one."""
+    return signed(value - best, 1) if value < best else "0"
 
 
 # -- resigning -----------------------------------------------------------------------------
@@ -182,8 +186,7 @@ def resigning_section(report: StudiesReport, charts: Mapping[str, str]) -> Itera
         "whoever is too slow for that."
     )
     if report.sweep:
-        if "resigning" in charts:
-            yield chart("resigning", charts["resigning"])
+        yield from chart("resigning", charts)
         yield from _sweep_table(report.sweep)
     inside = [line for study in report.studies if study.fit for line in _resigning_study(study)]
     yield fold("Study by study, and in the league", "\n\n".join([*inside, *_ranking(report)]))
@@ -199,21 +202,13 @@ def _ranking(report: StudiesReport) -> Iterator[str]:
     league = report.league
     if league is None or league.resigning is None:
         return
-    places = {
-        budget: {row.heuristic: at for at, row in enumerate(league.ratings[budget], 1)}
-        for budget in ("course", "never")
-    }
-    rows = {
-        budget: {row.heuristic: row for row in league.ratings[budget]}
-        for budget in ("course", "never")
-    }
+    places = {row.heuristic: (at, row) for at, row in enumerate(league.ratings["never"], 1)}
     moved = []
-    for id, with_it in rows["course"].items():
-        without = rows["never"][id]
+    for before, with_it in enumerate(league.ratings["course"], 1):
+        after, without = places[with_it.heuristic]
         change = without.elo - with_it.elo
         if abs(change) > hypot(with_it.error, without.error):
-            there = f"place {places['course'][id]} to {places['never'][id]}"
-            moved.append((change, f"`{id}` ({there})"))
+            moved.append((change, f"`{with_it.heuristic}` (place {before} to {after})"))
     found = league.resigning
     yield (
         f"Among themselves it matters less, for all resign alike: in [the league of all](#league), "
@@ -221,7 +216,7 @@ def _ranking(report: StudiesReport) -> Iterator[str]:
         f"and the order without agree in rank by {found.spearman:.2f} (95 %: {found.low:.2f} to "
         f"{found.high:.2f})."
         + (
-            f" Without it, {', '.join(told for _, told in sorted(moved))} change by more than "
+            f" Without it, {', '.join(text for _, text in sorted(moved))} change by more than "
             "the error of the difference."
             if moved
             else " No heuristic's rating changes by more than the error of the difference."
@@ -328,8 +323,7 @@ def league_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator
         "heuristics that no study entered by themselves. Each of their leaves plays out whole "
         "games, so that one move at equal nodes takes as long as many games of the others."
     )
-    if "league" in charts:
-        yield chart("league", charts["league"])
+    yield from chart("league", charts)
     ratings = {budget: {row.heuristic: row for row in league.ratings[budget]} for budget in budgets}
     grades = {grade.heuristic: grade for grade in league.grades}
     columns = ["heuristic", *(f"Elo, {TITLES[budget]}" for budget in budgets)]
@@ -345,9 +339,8 @@ def league_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator
     if not league.correlations:
         return
     yield heading(3, "Rating and grade", "grades")
-    if "grades" in charts:
-        yield chart("grades", charts["grades"])
-    told = (
+    yield from chart("grades", charts)
+    explained = (
         "Rank correlation between a heuristic's rating and its grade, with the 95 % interval of "
         "Spearman's coefficient. Heuristics that are near each other change places by chance, "
         "which keeps it below 1."
@@ -365,7 +358,7 @@ def league_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator
             for budget, found in league.correlations.items()
         ],
     )
-    yield fold("Rank correlations", f"{told}\n\n{correlations}")
+    yield fold("Rank correlations", f"{explained}\n\n{correlations}")
 
 
 def _grade(grade: HeuristicGrade | None) -> str:
@@ -384,8 +377,7 @@ def needed_section(needed: NeededGames, charts: Mapping[str, str]) -> Iterator[s
         "measured is taken for the real one, which flatters small ones a little: the chances are "
         "upper estimates."
     )
-    if "needed-games" in charts:
-        yield chart("needed-games", charts["needed-games"])
+    yield from chart("needed-games", charts)
     chances = table(
         ["really apart by", "couples", *(f"{games:,}" for games in needed.sizes), "for 95 %"],
         [

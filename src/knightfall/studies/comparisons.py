@@ -59,8 +59,9 @@ class Comparison:
 
 
 def pair_scores(measured: ScoresByHeuristic, heuristic: str, like: str | None = None) -> PairScores:
-    """Return a heuristic's results. Raise a KnightfallError if they are missing or not aligned with
-    `like`.
+    """Return a heuristic's results.
+
+    Raise a KnightfallError if they are missing or differ in shape from those of `like`.
     """
     if heuristic not in measured:
         raise KnightfallError(
@@ -141,7 +142,7 @@ def _held_against(a: str, b: str, found: Difference, points: float, wanted: Rang
         chance(found, wanted.too_high / points, above=True),
     )
     if wanted.advantage_first and found.low > 0:
-        # If an advantage is wanted, nothing refutes it; if not, nothing supports it.
+        # A proven advantage cannot refute "better", and cannot support "not better".
         p_for, p_against = (p_for, 1.0) if wanted.above == 0 else (1.0, p_against)
     return Comparison(
         a,
@@ -155,10 +156,9 @@ def _held_against(a: str, b: str, found: Difference, points: float, wanted: Rang
 
 
 def chance(found: Difference, threshold: float, *, above: bool) -> float:
-    """Return the two-sided p-value of a difference above (or below) a threshold; 1 on the other
-    side.
+    """Return the two-sided p-value of a difference above, or below, a threshold.
 
-    Below 0.05 when the whole 95 % interval lies on that side.
+    It is below 0.05 if the whole 95 % interval is on that side, and 1 if the mean is on the other.
     """
     if (found.mean > threshold) != above or found.mean == threshold:
         return 1.0
@@ -170,6 +170,11 @@ def chance(found: Difference, threshold: float, *, above: bool) -> float:
     reach = max(found.mean - found.low, found.high - found.mean)
     se = reach / float(stdtrit(freedom, 0.975))
     return min(1.0, 2 * float(stdtr(freedom, -abs(found.mean - threshold) / se)))
+
+
+def signed_interval(low: float, high: float, digits: int = 1) -> str:
+    """Return an interval as in "(−1.5 to +2.0)"."""
+    return f"({signed(low, digits)} to {signed(high, digits)})"
 
 
 # -- verdicts ------------------------------------------------------------------------------
@@ -215,14 +220,9 @@ class Judgement:
             return "" if self.verdict == "not a claim that can be tested" else "computed"
         if self.unit == "times the cost":
             return f"{self.difference:,.2g} times the cost ({self.low:,.2g} to {self.high:,.2g})"
-        ends = f"{signed(self.low, digits)} to {signed(self.high, digits)}"
         unit = "" if self.unit == "points" else f" {self.unit}"
-        return f"{signed(self.difference, digits)}{unit} ({ends})"
-
-
-def settled(holds: bool, words: str) -> Judgement:
-    """Return the verdict on a statement that was computed."""
-    return Judgement("holds" if holds else "does not hold", None, None, None, 0, words)
+        interval = signed_interval(self.low, self.high, digits)
+        return f"{signed(self.difference, digits)}{unit} {interval}"
 
 
 # -- claims that a study's own figures contradict ------------------------------------------

@@ -79,14 +79,12 @@ class Condition:
 
 # -- variants ------------------------------------------------------------------------------
 #
-# Three authors' programs are public and say what they did; of the other two only the numbers can
-# tell.  All variants stay in the report, whatever the numbers prefer.
+# Three authors' programs are public and show their condition; for the other two it can only be
+# inferred from the numbers.  The report lists all variants, not only the chosen ones.
 
 
 TIMES = (8_000, 10_000, 12_500, 16_000, 20_000, 25_000, 32_000, 40_000)
-"""Times per move to try, in microseconds of the machine whose costs are recorded; a quarter
-apart.
-"""
+"""Times per move to try, in microseconds at the recorded costs; each is about 25 % longer."""
 
 _BEHAVIOURS = (
     Condition(lost="forfeits"),
@@ -110,9 +108,7 @@ def variants(study: Study) -> tuple[Condition, ...]:
 
 
 def known_condition(study: Study) -> Condition | None:
-    """Return the condition that an author's text or program documents, without the time, or
-    None.
-    """
+    """Return the condition that a study documents, with the default time; None if unknown."""
     parts = {part: word for part, word in study.known_condition.items() if part != "told"}
     return Condition(**parts) if study.known_condition else None  # type: ignore[arg-type]
 
@@ -123,6 +119,6 @@ def plausible(study: Study) -> tuple[Condition, ...]:
     return variants(study) if known is None else (known,)
 
 
-def told(study: Study) -> str:
+def condition_source(study: Study) -> str:
     """Return what is known about a study's agents, with its source."""
     return study.known_condition.get("told", UNKNOWN_TEXT)

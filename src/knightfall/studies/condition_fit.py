@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache, partial
+from functools import cache
 from importlib import resources
 from math import sqrt
 from typing import Any
@@ -22,12 +22,12 @@ from knightfall.reading import Between, OneOf, Whole, check, decoded, parse_json
 from knightfall.studies.condition import (
     TIMES,
     Condition,
+    condition_source,
     known_condition,
     plausible,
-    told,
     variants,
 )
-from knightfall.studies.condition_trials import Cell, Prediction, trials
+from knightfall.studies.condition_trials import Cell, Prediction, play_trials
 from knightfall.studies.published import CONDITION_PARTS, Study
 from knightfall.studies.student_options import CHOICES
 
@@ -42,7 +42,7 @@ MORE = 5
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedVariant:
     """A variant at its best time, and the likelihood of the published numbers under it."""
 
     variant: str
@@ -55,7 +55,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class TimeTried:
+class TriedTime:
     """A time per move that was tried for the chosen variant."""
 
     time: int
@@ -64,7 +64,7 @@ class TimeTried:
 
 
 @dataclass(frozen=True)
-class Half:
+class HalfFit:
     """A fit on every other heuristic, and chi-square over the cells of the rest."""
 
     variant: str
@@ -84,9 +84,9 @@ class StudyFit:
     condition: Condition
     told: str
     choices: int
-    tried: tuple[Tried, ...]
-    times: tuple[TimeTried, ...]
-    halves: tuple[Half, ...]
+    tried: tuple[TriedVariant, ...]
+    times: tuple[TriedTime, ...]
+    halves: tuple[HalfFit, ...]
 
 
 def pairs_for(study: Study) -> int:
@@ -103,56 +103,42 @@ def fit(
     pairs: Callable[[Study], int] = pairs_for,
     progress: Callable[[int], None] = lambda done: None,
 ) -> dict[str, StudyFit]:
-    """Fit the conditions of some studies; `progress` is called with the number of finished
-    trials.
+    """Return the fitted condition of each study, by its id.
+
+    `progress` is called with the number of finished trials.
     """
     by_id, seed = {study.id: study for study in chosen}, seed + OTHER_SEED
     wanted = every_variant(chosen, times)
-    found = trials(wanted, lambda id: pairs(by_id[id]), seed, options, progress)
-    fits = {
-        study.id: fitted(study, {one[1]: found[one] for one in wanted if one[0] == study.id})
-        for study in chosen
-    }
+    found = play_trials(wanted, lambda id: pairs(by_id[id]), seed, options, progress)
+    fits = {study.id: choose_condition(study, _of_study(study.id, found)) for study in chosen}
     tried: dict[tuple[str, Condition], Prediction] = {}
-    for more in (_all_times(times), _times_between(times)):
+
+    def count_on(done: int) -> None:
+        progress(len(wanted) + len(tried) + done)
+
+    for between in (False, True):
         again = [
             (id, replace(one.condition, time=time))
             for id, one in fits.items()
-            for time in more(one)
+            for time in (_times_between(times, one.condition.time) if between else times)
         ]
-        before = len(wanted) + len(tried)
-        tried |= trials(
-            again,
-            lambda id: MORE * pairs(by_id[id]),
-            seed,
-            options,
-            partial(_count_on, progress, before),
-        )
-        fits = {
-            id: timed(by_id[id], one, {each[1]: tried[each] for each in tried if each[0] == id})
-            for id, one in fits.items()
-        }
+        tried |= play_trials(again, lambda id: MORE * pairs(by_id[id]), seed, options, count_on)
+        fits = {id: choose_time(by_id[id], one, _of_study(id, tried)) for id, one in fits.items()}
     progress(number_of_trials(chosen))  # the first and the last time have only one neighbour
     return fits
 
 
-def _count_on(progress: Callable[[int], None], before: int, done: int) -> None:
-    progress(before + done)
+def _of_study(
+    id: str, found: Mapping[tuple[str, Condition], Prediction]
+) -> dict[Condition, Prediction]:
+    return {condition: one for (study, condition), one in found.items() if study == id}
 
 
-def _all_times(times: Sequence[int]) -> Callable[[StudyFit], Sequence[int]]:
-    return lambda fit: times
-
-
-def _times_between(times: Sequence[int]) -> Callable[[StudyFit], Sequence[int]]:
-    """Return a function that gives the times halfway to the neighbours of the best time so far."""
-
-    def around(fit: StudyFit) -> list[int]:
-        at = times.index(fit.condition.time)
-        near = {*times[max(0, at - 1) : at + 2]} - {times[at]}
-        return [round(sqrt(times[at] * other) / 100) * 100 for other in sorted(near)]
-
-    return around
+def _times_between(times: Sequence[int], best: int) -> list[int]:
+    """Return the times halfway, on a logarithmic scale, from the best time to its neighbours."""
+    at = times.index(best)
+    near = {*times[max(0, at - 1) : at + 2]} - {best}
+    return [round(sqrt(best * other) / 100) * 100 for other in sorted(near)]
 
 
 def number_of_trials(chosen: Sequence[Study]) -> int:
@@ -172,7 +158,7 @@ def every_variant(
     ]
 
 
-def fitted(study: Study, found: Mapping[Condition, Prediction]) -> StudyFit:
+def choose_condition(study: Study, found: Mapping[Condition, Prediction]) -> StudyFit:
     """Return the most likely condition of a study, given a prediction for each one tried."""
     known = plausible(study)
     cells = {condition: _evidence(study, one) for condition, one in found.items()}
@@ -182,7 +168,7 @@ def fitted(study: Study, found: Mapping[Condition, Prediction]) -> StudyFit:
         mine = _best({one: each for one, each in cells.items() if _is(one, variant)}, (variant,))
         tables = found[mine].cells(study)
         tried.append(
-            Tried(
+            TriedVariant(
                 variant.words(),
                 mine.time,
                 loglikelihood(cells[mine]),
@@ -195,7 +181,7 @@ def fitted(study: Study, found: Mapping[Condition, Prediction]) -> StudyFit:
     return StudyFit(
         study.id,
         best,
-        told(study),
+        condition_source(study),
         times * len(known),
         tuple(sorted(tried, key=lambda one: -one.loglikelihood)),
         (),
@@ -203,10 +189,10 @@ def fitted(study: Study, found: Mapping[Condition, Prediction]) -> StudyFit:
     )
 
 
-def timed(study: Study, fit: StudyFit, found: Mapping[Condition, Prediction]) -> StudyFit:
+def choose_time(study: Study, fit: StudyFit, found: Mapping[Condition, Prediction]) -> StudyFit:
     """Return the fit with the most likely time, given predictions for its variant."""
     tried = {
-        condition: TimeTried(
+        condition: TriedTime(
             condition.time,
             loglikelihood(_evidence(study, one)),
             sum(cell.z**2 for cell in one.cells(study)),
@@ -244,7 +230,7 @@ def _half(
     found: Mapping[Condition, Prediction],
     known: Sequence[Condition],
     part: int,
-) -> Half:
+) -> HalfFit:
     """Fit on every other heuristic, starting at `part`; judge by the tables of the rest."""
     shown = [id for id in study.heuristics if id in study.wins]
     mine = set(shown[part::2])
@@ -255,7 +241,7 @@ def _half(
     best = _best(cells, known)
     others = [cell for cell in found[best].cells(study) if cell.heuristic not in mine]
     variant = next(one for one in variants(study) if _is(best, one))
-    return Half(variant.words(), best.time, sum(cell.z**2 for cell in others), len(others))
+    return HalfFit(variant.words(), best.time, sum(cell.z**2 for cell in others), len(others))
 
 
 # -- fits as JSON --------------------------------------------------------------------------
@@ -292,7 +278,9 @@ def fit_of(study: Study) -> StudyFit:
     if study.id in recorded:
         return recorded[study.id]
     condition = known_condition(study) or Condition()
-    return StudyFit(study.id, condition, f"{told(study)}; not fitted yet", 1, (), (), ())
+    return StudyFit(
+        study.id, condition, f"{condition_source(study)}; not fitted yet", 1, (), (), ()
+    )
 
 
 def read_fits(text: str) -> dict[str, StudyFit]:
@@ -308,9 +296,9 @@ def read_fits(text: str) -> dict[str, StudyFit]:
             Condition(**row["condition"]),
             row["told"],
             row["choices"],
-            tuple(Tried(**one) for one in row["tried"]),
-            tuple(TimeTried(**one) for one in row["times"]),
-            tuple(Half(**one) for one in row["halves"]),
+            tuple(TriedVariant(**one) for one in row["tried"]),
+            tuple(TriedTime(**one) for one in row["times"]),
+            tuple(HalfFit(**one) for one in row["halves"]),
         )
         for id, row in rows.items()
     }

@@ -103,13 +103,11 @@ class Prediction:
     def totals(self, study: Study) -> list[Cell]:
         """Return each heuristic's win rate over all published games."""
         return [
-            self._total(row, id, *study.told_once(id)) for row, id in enumerate(self.heuristics)
+            self._total(row, id, *study.overall_rate(id)) for row, id in enumerate(self.heuristics)
         ]
 
     def _total(self, row: int, heuristic: str, rate: float, games: int) -> Cell:
-        """Return a total: the mean over the opponents, with a variance of at most the
-        binomial's.
-        """
+        """Return the total over all opponents, with its variance less the binomial's."""
         mean = float(self.rates[row].mean())
         own = float(self.variances[row].sum()) / len(self.opponents) ** 2
         # Opponents differ in strength, so the total varies less than a binomial with the mean rate.
@@ -117,7 +115,7 @@ class Prediction:
         return Cell(heuristic, "", 0, rate, games, mean, own + within - mean * (1 - mean) / games)
 
 
-def predicted(
+def predict(
     heuristics: Sequence[str], opponents: Sequence[str], scores: npt.NDArray[np.int8]
 ) -> Prediction:
     """Predict rates from pair scores 0, 1, 2 by heuristic, opponent and opening.
@@ -138,13 +136,15 @@ Counts = list[list[list[int]]]
 """By heuristic and opponent: pairs with no, one and two games won."""
 
 
-def faithful_plan(study: Study, condition: Condition, pairs: int, seed: int) -> Plan:
+def faithful_plan(
+    study: Study, condition: Condition, pairs: int, seed: int, **options: str
+) -> Plan:
     """Return a study's tournament as its author's agents would play it."""
     test = partial(condition.test_agent, study)
-    return tournament_plan(study, test, condition.opponent, pairs, seed)
+    return study_tournament_plan(study, test, condition.opponent, pairs, seed, **options)
 
 
-def tournament_plan(
+def study_tournament_plan(
     study: Study,
     test: Callable[[str], str],
     opponent: Callable[[str], str],
@@ -165,17 +165,12 @@ def tournament_plan(
         matches=tournament(len(tests), len(opponents)),
         pairs=pairs,
         seed=seed,
-        options={
-            "protocol": study.protocol,
-            "tests": len(tests),
-            "study": study.id,
-            **options,
-        },
+        options={"protocol": study.protocol, "tests": len(tests), "study": study.id, **options},
     )
 
 
-def trial(wanted: tuple[str, Condition], pairs: int, seed: int) -> Counts:
-    """Play a trial in this process."""
+def play_trial(wanted: tuple[str, Condition], pairs: int, seed: int) -> Counts:
+    """Play the trial of a study (by its id) and a condition in this process; return its counts."""
     id, condition = wanted
     plan = faithful_plan(studies()[id], condition, pairs, seed)
     tests = int(plan.options["tests"])
@@ -187,30 +182,34 @@ def trial(wanted: tuple[str, Condition], pairs: int, seed: int) -> Counts:
     return found
 
 
-def trials(
+def play_trials(
     wanted: Sequence[tuple[str, Condition]],
     pairs: Callable[[str], int],
     seed: int,
     options: RunnerOptions = DEFAULT,
-    told: Callable[[int], None] = lambda done: None,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> dict[tuple[str, Condition], Prediction]:
-    """Return the prediction of each trial; `told` is called with the number of finished trials."""
+    """Play the trials that are not stored, and return the prediction of each.
+
+    `pairs` maps a study's id to the pairs of each heuristic against each opponent; `progress` is
+    called with the number of finished trials.
+    """
     kept = _TrialsFile()
     plans = {one: faithful_plan(studies()[one[0]], one[1], pairs(one[0]), seed) for one in wanted}
     missing = [one for one in wanted if kept.get(plans[one]) is None]
-    told(len(wanted) - len(missing))
     # The longest first, so that no worker waits long at the end.
     missing.sort(key=lambda one: -one[1].time * (10 if one[1].board == "later" else 1))
-    done = len(wanted) - len(missing)
-    for place, counts in parallel_map(
+    before = len(wanted) - len(missing)
+    progress(before)
+    played = parallel_map(
         partial(_player_of_trials, {id: pairs(id) for id, _ in missing}, seed),
         missing,
         options,
         describe=lambda one: f"the trial of {one[0]} ({one[1].words()})",
-    ):
+    )
+    for done, (place, counts) in enumerate(played, before + 1):
         kept.add(plans[missing[place]], counts)
-        done += 1
-        told(done)
+        progress(done)
     return {one: _prediction(one[0], kept.get(plans[one]) or []) for one in wanted}
 
 
@@ -218,15 +217,12 @@ def _prediction(id: str, counts: Counts) -> Prediction:
     study = studies()[id]
     heuristics = sorted(study.heuristics, key=lambda one: one != "improved")
     opponents = [name.rpartition(":")[2] for name in study.opponents]
-    return predicted(heuristics, opponents, as_scores(counts))
+    return predict(heuristics, opponents, as_scores(counts))
 
 
 def as_scores(counts: Counts) -> npt.NDArray[np.int8]:
     """Return pair scores with these counts, in arbitrary order."""
-    return np.array(
-        [[np.repeat([0, 1, 2], cell) for cell in row] for row in counts],
-        np.int8,
-    )
+    return np.array([[np.repeat([0, 1, 2], cell) for cell in row] for row in counts], np.int8)
 
 
 def _player_of_trials(
@@ -235,7 +231,7 @@ def _player_of_trials(
     """Import what a trial needs, and return the function that plays it."""
     from knightfall.search import game_loop as game_loop
 
-    return lambda wanted: trial(wanted, pairs[wanted[0]], seed)
+    return lambda wanted: play_trial(wanted, pairs[wanted[0]], seed)
 
 
 # -- storing trials ------------------------------------------------------------------------

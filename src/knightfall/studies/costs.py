@@ -22,6 +22,7 @@ from typing import Any
 
 from knightfall.agents import COURSE_NODES
 from knightfall.errors import KnightfallError, nearest
+from knightfall.heuristics.registry import CODED
 from knightfall.reading import Between, Whole, check, decoded, parse_toml
 
 # -- nodes of compiled searches ------------------------------------------------------------
@@ -68,9 +69,7 @@ def wish_costs() -> NodeCosts:
 
 @cache
 def large_costs() -> NodeCosts:
-    """Return the node costs on 8×8, relative to `improved` there, of the heuristics played
-    there.
-    """
+    """Return the node costs on 8×8, relative to `improved` on 8×8."""
     return _recorded(LARGE_FILE, "compiled searches on 8×8")
 
 
@@ -121,8 +120,6 @@ STUDENT_FILE = "student_costs.toml"
 BOARDS = ("early", "later")
 LIKE_UNTIMED = "improved"
 """The heuristic whose cost is used for one that was not timed."""
-
-CODED = "coded:"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,19 +12,20 @@ from knightfall.studies.claims import ONCE
 from knightfall.studies.common_sections import (
     fit_section,
     league_section,
+    mean_square,
     needed_section,
     resigning_section,
 )
 from knightfall.studies.costs import BASELINE
-from knightfall.studies.markdown import BEGIN, END, bullets, command, fold, heading, page
-from knightfall.studies.measured import STUDIES_GAMES, gap_words
+from knightfall.studies.markdown import BEGIN, END, bullets, command, fold, heading, html_page
 from knightfall.studies.oracle_grades import POSITIONS
 from knightfall.studies.plans import MORE_POWER, TITLES
+from knightfall.studies.run_results import STUDIES_GAMES, gap_words
 from knightfall.studies.studies_report import StudiesReport
 from knightfall.studies.study_section import study_section
 
 
-def document(report: StudiesReport, charts: Mapping[str, str]) -> str:
+def report_markdown(report: StudiesReport, charts: Mapping[str, str]) -> str:
     """Return the report as Markdown; `charts` maps the available charts to their descriptions."""
     return "\n\n".join(_sections(report, charts)) + "\n"
 
@@ -172,16 +173,9 @@ def _rules(report: StudiesReport) -> Iterator[str]:
 
 def _timing(report: StudiesReport) -> str:
     timings = report.timings
-    rate = "" if timings.games_per_second is None else f", {timings.games_per_second:,.0f} a second"
-    grading = (
-        f"; grading took {timings.grading_seconds:,.0f} s of one processor"
-        if timings.grading_seconds
-        else ""
-    )
-    return (
-        f"{timings.date}, knightfall {report.version}: {timings.games:,} games in "
-        f"{timings.seconds:,.0f} s{rate}{grading}."
-    )
+    seconds = timings.grading_seconds
+    grading = f"; grading took {seconds:,.0f} s of one processor" if seconds else ""
+    return f"{timings.date}, knightfall {report.version}: {timings}{grading}."
 
 
 # -- the summary ---------------------------------------------------------------------------
@@ -210,11 +204,10 @@ def _explained(report: StudiesReport) -> Iterator[str]:
         return
     totals = [cell for fit in report.fits for cell in fit.totals]
     outside = sum(len(fit.outside) for fit in report.fits)
-    per_cell = sum(cell.z**2 for cell in cells) / len(cells)
     yield (
         "The published numbers are explained by agents that play as the authors' did: chi-square "
-        f"is {per_cell:.2f} per published cell ({len(cells)} cells; sampling error alone gives 1, "
-        "or somewhat less where games come in pairs), and "
+        f"is {mean_square(cells):.2f} per published cell ({len(cells)} cells; sampling error alone "
+        "gives 1, or somewhat less where games come in pairs), and "
         f"{outside} of {len(totals)} published totals lie outside their 95 % band."
     )
 
@@ -272,13 +265,13 @@ def _claims(report: StudiesReport) -> Iterator[str]:
         f"{'is' if played == 1 else 'are'} about results of games: played again under "
         f"{TITLES[first]}, {_fate(report, first)} at this number of games."
     )
-    told = [
+    changed = [
         f"{'without resigning' if budget == 'never' else f'at {TITLES[budget]}'} "
         f"{_fate(report, budget)}"
         for budget in others
     ]
-    if told:
-        yield f"Under other conditions: {'; '.join(told)}."
+    if changed:
+        yield f"Under other conditions: {'; '.join(changed)}."
     once = report.verdicts(ONCE)
     if any(once.values()):
         vague = once["not a claim that can be tested"]
@@ -305,21 +298,20 @@ def _knowledge(report: StudiesReport) -> Iterator[str]:
     if "nodes" not in better or len(better) < 2:
         return
     free = better["nodes"]
-    told = (
+    text = (
         f"Is knowledge worth its cost? With the same number of nodes, "
         f"{_count(len(free), 'heuristic scores', 'heuristics score')} more than "
         f"{BASELINE} in the tournament of {'its' if len(free) == 1 else 'their'} own study, at "
         f"95 % and each taken by itself (of {_others(report)} compared, chance alone would show "
         f"about {0.025 * _others(report):.1f})."
     )
-    for budget in report.budgets:
-        if budget == "time" and free:
-            kept = free & better[budget]
-            number = _number(len(kept)) if kept else "none"
-            names = f": {', '.join(sorted(kept))}" if 0 < len(kept) <= MOST_NAMED else ""
-            still = "still does" if len(kept) == 1 else "still do"
-            told += f" Where each pays for its time ({TITLES[budget]}), {number} {still}{names}."
-    yield told
+    if "time" in better and free:
+        kept = free & better["time"]
+        number = _number(len(kept)) if kept else "none"
+        names = f": {', '.join(sorted(kept))}" if 0 < len(kept) <= MOST_NAMED else ""
+        still = "still does" if len(kept) == 1 else "still do"
+        text += f" Where each pays for its time ({TITLES['time']}), {number} {still}{names}."
+    yield text
 
 
 def _others(report: StudiesReport) -> int:
@@ -349,7 +341,7 @@ def _enough(report: StudiesReport) -> Iterator[str]:
         f"One tournament of {STUDIES_GAMES} games ranks two heuristics that really differ "
         f"correctly in {percent(chance, 0)} of all cases; a coin manages 50 %."
     )
-    told = [
+    needed = [
         f"about {curve.needed:,} games of each if they are {gap_words(curve.least, curve.most)} "
         "apart"
         if curve.needed is not None
@@ -357,8 +349,8 @@ def _enough(report: StudiesReport) -> Iterator[str]:
         f"{gap_words(curve.least, curve.most)} apart"
         for curve in report.needed.curves
     ]
-    if told:
-        yield f"To be right 95 times in 100 about two heuristics takes {', '.join(told)}."
+    if needed:
+        yield f"To be right 95 times in 100 about two heuristics takes {', '.join(needed)}."
 
 
 def _agreement(report: StudiesReport) -> Iterator[str]:
@@ -424,10 +416,10 @@ def rendered(report: StudiesReport) -> dict[str, str]:
     Without matplotlib the charts are missing, and the pages do not mention them.
     """
     drawn = _drawn(report)
-    text = document(report, {name: told for name, (_, told) in drawn.items()})
+    text = report_markdown(report, {name: description for name, (_, description) in drawn.items()})
     numbers = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
     return {
-        PAGE: page(text, drawn),
+        PAGE: html_page(text, drawn),
         MARKDOWN: text,
         NUMBERS: numbers + "\n",
         **{f"{name}.svg": svg for name, (svg, _) in drawn.items()},

@@ -48,9 +48,9 @@ def fold(title: str, inside: str) -> str:
     return f"<details>\n<summary>{title}</summary>\n\n{inside}\n\n</details>"
 
 
-def chart(name: str, told: str) -> str:
-    """Return an image link to a chart; `told` is its alternative text."""
-    return f"![{told}]({name}.svg)"
+def chart(name: str, charts: Mapping[str, str]) -> list[str]:
+    """Return an image link to a chart, if it is among `charts`: descriptions by name."""
+    return [f"![{charts[name]}]({name}.svg)"] if name in charts else []
 
 
 def command(text: str) -> str:
@@ -83,7 +83,7 @@ KINDS = {"claim": "claims", "wish": "claims"}
 """Classes of tables of sentences, by the title of their first column."""
 
 
-def page(text: str, charts: Mapping[str, tuple[str, str]]) -> str:
+def html_page(text: str, charts: Mapping[str, tuple[str, str]]) -> str:
     """Return the Markdown as an HTML page; `charts` holds SVGs to inline and descriptions."""
     parser = MarkdownIt("commonmark", {"html": True}).enable("table")
     parser.add_render_rule("table_open", _table_open)
@@ -122,11 +122,11 @@ def _contents(tokens: Sequence[Token]) -> str:
     return "\n".join(["<nav>", *links, "</nav>"])
 
 
-def inlined(svg: str, told: str, name: str) -> str:
+def inlined(svg: str, description: str, name: str) -> str:
     """Return an SVG as part of a page: without its preamble, its ids prefixed with `name`."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
     svg = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', svg)
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(told)}" ', 1)
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(description)}" ', 1)

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from random import Random
-from typing import get_args
 
 import numpy as np
 
@@ -26,12 +25,12 @@ from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, data_folder
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions, parallel_map
 from knightfall.openings import openings, shuffled
-from knightfall.oracle.record import phase_of
+from knightfall.oracle.record import PHASES, Phase, phase_of
 from knightfall.position import Position
 from knightfall.reading import Between, Whole, check, parse_json, read_text
 from knightfall.solver.solve import Solver
 from knightfall.studies.comparisons import PairScores
-from knightfall.studies.published import CHANCE, Phase, Study, agent_of
+from knightfall.studies.published import CHANCE, Study, agent_of
 
 # -- grades --------------------------------------------------------------------------------
 
@@ -57,12 +56,12 @@ def grades(
     openings: int = OPENINGS,
     seed: int = 0,
     options: RunnerOptions = DEFAULT,
-    told: Callable[[int], None] = lambda done: None,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> list[HeuristicGrade]:
-    """Return the grades of heuristics in order; `told` is called with the number that is known."""
+    """Return the grades of heuristics in order; `progress` is called with their number so far."""
     kept = _GradesFile(openings, seed)
     missing = [id for id in heuristics if id not in kept]
-    told(len(heuristics) - len(missing))
+    progress(len(heuristics) - len(missing))
     found = parallel_map(
         partial(_grader, openings, seed),
         missing,
@@ -71,7 +70,7 @@ def grades(
     )
     for done, (_, grade) in enumerate(found, 1):
         kept.add(grade)  # store each grade at once, in any order
-        told(len(heuristics) - len(missing) + done)
+        progress(len(heuristics) - len(missing) + done)
     return [kept[id] for id in heuristics]
 
 
@@ -160,8 +159,6 @@ class _GradesFile:
 POSITIONS = 300
 """Positions in each phase."""
 
-PHASES: tuple[Phase, ...] = get_args(Phase)
-
 Choices = Mapping[str, Mapping[str, PairScores]]
 """By phase, then by heuristic: one row with 1 for each position whose win is kept and 0 for each
 that is lost. `CHANCE` has the share of winning moves among the legal ones instead.
@@ -192,22 +189,22 @@ def choices(
     heuristics: Sequence[str],
     positions: int = POSITIONS,
     seed: int = 0,
-    told: Callable[[int], None] = lambda done: None,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> Choices:
     """Return every heuristic's choices in `positions` positions of each phase."""
     agents = {id: parse_agent(f"id({id}, depth=1, plain)") for id in heuristics}
     found: dict[str, dict[str, PairScores]] = {}
     for number, phase in enumerate(PHASES):
-        asked = list(questions(phase, positions, seed))
+        asked = list(choice_positions(phase, positions, seed))
         found[phase] = {CHANCE: np.array([[one.chance for one in asked]])}
         for id, agent in agents.items():
             kept = [agent.analyse(one.position).move in one.winning for one in asked]
             found[phase][id] = np.array([kept], float)
-        told(number + 1)
+        progress(number + 1)
     return found
 
 
-def questions(phase: Phase, number: int, seed: int) -> Iterator[ChoicePosition]:
+def choice_positions(phase: Phase, number: int, seed: int) -> Iterator[ChoicePosition]:
     """Yield positions of a phase with a real choice, the same for the same seed."""
     board = Board.of(7, 7)
     truth, found = Solver.of(board), 0

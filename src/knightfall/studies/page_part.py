@@ -91,10 +91,12 @@ TITLES = {
     "course": "as the authors’ agents played",
     "time": "at equal time",
     "nodes": "at equal nodes",
-    "never": "nobody resigns",
+    "never": "no agent resigns",
 }
 """Titles of the budgets' columns."""
 
+# The next two are copies from `comparisons` and `claims`, which import NumPy and SciPy: the lab's
+# server must start without them.
 MARKS = {
     "holds": "✓",
     "does not hold": "✗",
@@ -107,17 +109,17 @@ ONCE = "once"
 
 def fragment() -> str:
     """Return the studies with their win rates and claims, as HTML."""
-    told = in_short()
+    summary = in_short()
     played = "Their tournaments were played again, with thousands of games each. "
     link = '<a href="/studies" target="_blank" rel="noopener">The whole report</a> opens in '
     parts = [
         "<h2>The five studies</h2>",
         "<p>Students published heuristics for this game, and claims about them, most on 70 to 140 "
-        f"games. {played if told['budgets'] else 'There is no report on them here. '}"
-        f"{f'{link}another tab.' if told['report'] else ''}</p>",
+        f"games. {played if summary['budgets'] else 'There is no report on them here. '}"
+        f"{f'{link}another tab.' if summary['report'] else ''}</p>",
     ]
-    for study in told["studies"]:
-        parts += _study(study, told["budgets"])
+    for study in summary["studies"]:
+        parts += _study(study, summary["budgets"])
     return "\n".join(parts)
 
 

@@ -17,13 +17,8 @@ from knightfall.arena.plan import Entrant, Match, Plan, everyone, tournament
 from knightfall.errors import KnightfallError, nearest
 from knightfall.search.budget import Budget
 from knightfall.studies.condition import Condition
-from knightfall.studies.condition_trials import tournament_plan
-from knightfall.studies.costs import (
-    BASELINE,
-    compiled_costs,
-    equal_time_nodes,
-    large_costs,
-)
+from knightfall.studies.condition_trials import faithful_plan, study_tournament_plan
+from knightfall.studies.costs import BASELINE, compiled_costs, equal_time_nodes, large_costs
 from knightfall.studies.published import Measure, Study, agent_of, studies
 from knightfall.studies.student_options import STUDENTS_TIME
 
@@ -128,11 +123,10 @@ def wish_plan(
     pairs: int = PAIRS,
     seed: int = 0,
 ) -> Plan | None:
-    """Return a study's tournament, from the same openings, for the heuristics that its author
-    wished for.
+    """Return a study's tournament with the heuristics that its author wished for.
 
-    None where no wish asks for games at this budget beyond the study's own heuristics. With
-    expensive heuristics only a tenth of the openings is played at equal nodes.
+    The openings are those of the study's own tournament; with expensive heuristics at equal nodes,
+    only the first tenth of them. None if no wish needs other heuristics than the study's own.
     """
     wished = study.wished(budget)
     if budget == "nodes" and set(wished) & set(DEAR):
@@ -148,17 +142,12 @@ def _tournament(
 ) -> Plan:
     if budget in STUDENTS:
         faithful = condition if budget == "course" else condition.never_resigning()
-        return _faithful(study, faithful, pairs, seed, called)
+        return faithful_plan(study, faithful, pairs, seed, budget=called)
     nodes = nodes_of(budget)
     opponent = partial(_opponent, nodes=nodes)
-    return tournament_plan(
+    return study_tournament_plan(
         study, lambda id: agent_of(id, nodes(id)), opponent, pairs, seed, budget=called
     )
-
-
-def _faithful(study: Study, condition: Condition, pairs: int, seed: int, called: str) -> Plan:
-    test = partial(condition.test_agent, study)
-    return tournament_plan(study, test, condition.opponent, pairs, seed, budget=called)
 
 
 # -- games for single claims ---------------------------------------------------------------
@@ -181,10 +170,11 @@ def claim_plans(
     if "course" in budgets and (few := _compared_by(study, "power")):
         entrants = {name: id for name, id in study.entrants.items() if id in few}
         mighty = replace(condition, time=MORE_POWER * condition.time)
-        found[POWER] = _faithful(replace(study, entrants=entrants), mighty, half, seed, POWER)
+        few_entrants = replace(study, entrants=entrants)
+        found[POWER] = faithful_plan(few_entrants, mighty, half, seed, budget=POWER)
     if "course" in budgets and any(one.fact == "prevents_forfeits" for one in study.claims):
         careless = replace(condition, lost="forfeits")
-        found[FORFEITS] = _faithful(study, careless, half, seed, FORFEITS)
+        found[FORFEITS] = faithful_plan(study, careless, half, seed, budget=FORFEITS)
     if two := _compared_by(study, "ply"):
         deeper, shallower = two
         for depth in PLIES:
@@ -202,9 +192,7 @@ def claim_plans(
 
 
 def _compared_by(study: Study, measure: Measure) -> tuple[str, ...]:
-    """Return the heuristics that the study's claims compare by a measure: `who` first, then
-    `than`.
-    """
+    """Return the heuristics that the study's claims compare by a measure, `who` before `than`."""
     claims = [claim for claim in study.claims if claim.measure == measure]
     return tuple(dict.fromkeys(id for claim in claims for id in (*claim.who, *claim.than)))
 
@@ -270,9 +258,7 @@ def resigning_plan(pairs: int, seed: int) -> Plan:
 
 
 def league_heuristics(chosen: Iterable[Study]) -> tuple[str, ...]:
-    """Return the league's heuristics: those of the course and of these studies, `improved`
-    first.
-    """
+    """Return the heuristics of the course and of some studies, `improved` first."""
     from knightfall.heuristics.registry import REGISTRY
 
     groups = {"course", *(study.id for study in chosen)}

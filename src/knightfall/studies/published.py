@@ -13,7 +13,7 @@ from knightfall.agents import COURSE_NODES
 from knightfall.arena.tournament_plan import protocol_named
 from knightfall.errors import KnightfallError
 from knightfall.reading import Between, OneOf, Whole, check
-from knightfall.studies.printed import (
+from knightfall.studies.printed_tables import (
     EXAMPLE,
     TABLE,
     PlayedTournament,
@@ -37,14 +37,13 @@ Form = Literal[
     "fact",
     "untestable",
 ]
-"""The form of a claim about `who` and `than`; `published.toml` explains each, `claims` judges
-them.
-"""
+"""The form of a claim about `who` and `than`; `published.toml` explains each."""
 
 Measure = Literal["games", "power", "ply", "board", "depth", "cost", "choices"]
 """What `who` and `than` are compared by; `published.toml` explains each."""
 
 Phase = Literal["opening", "middle", "end"]
+"""As in `knightfall.oracle.record`, which imports Numba: the lab's server must load without it."""
 
 Fact = Literal[
     "second_player_wins",
@@ -58,10 +57,10 @@ Fact = Literal[
     "cluster_breaks_ties",
     "depth_first_grows",
 ]
-"""Statements that are computed instead of played; `findings` has a function for each."""
+"""Statements that are computed instead of played; see `computed_facts.FACTS`."""
 
 WishFinding = Literal["values_in_time", "reflections", "cluster_moves"]
-"""Computations for wishes that games alone do not answer; `findings` has a function for each."""
+"""Computations for wishes that games alone do not answer; see `computed_facts.FINDINGS`."""
 
 WISH_BUDGETS = ("course", "time", "nodes", "never")
 """Budgets at which the heuristics of a wish are played by default."""
@@ -72,7 +71,7 @@ CONDITION_PARTS = ("lost", "ties", "leaves", "board")
 CHANCE = "chance"
 """In a comparison of choices: the share of wins that a random legal move keeps."""
 
-Finding = Literal["arithmetic", "claims", "reading"]
+ErratumSource = Literal["arithmetic", "claims", "reading"]
 """How an erratum was found: by recomputing printed numbers, by comparing a claim with the study's
 figures, or by reading.
 """
@@ -147,7 +146,7 @@ class Erratum:
 
     where: str
     text: str
-    found_by: Finding
+    found_by: ErratumSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,14 +271,14 @@ class Study:
         """Return the number of games behind the heuristic's figure."""
         if heuristic in self.averages:
             return self.games_per_tournament * len(self.average_of)
-        return self.told_once(heuristic)[1]
+        return self.overall_rate(heuristic)[1]
 
     def other_tournaments(self, heuristic: str) -> list[float]:
         """Return the win rates, from 0 to 1, of distinct tournaments without its cells."""
         shown = [one for one in self.played if not any(w is not None for w in one.wins(heuristic))]
         return [rate for one in shown if (rate := one.rate(heuristic)) is not None]
 
-    def told_once(self, heuristic: str) -> tuple[float, int]:
+    def overall_rate(self, heuristic: str) -> tuple[float, int]:
         """Return the win rate from 0 to 1 over all published games, and their number.
 
         Cells take precedence over printed totals, and a tournament printed twice counts once.
@@ -290,13 +289,14 @@ class Study:
         return sum(rates) / len(rates), len(rates) * self.games_per_tournament
 
     def figure(self, heuristic: str) -> Decimal:
-        """Return the win rate in % that the study uses: its average, else its total, else the mean
-        over all legible distinct tournaments.
+        """Return the win rate in % that the study's claims refer to.
+
+        It is the printed average, else the printed total, else the mean over all tournaments.
         """
         for rates in (self.averages, self.totals):
             if heuristic in rates:
                 return rates[heuristic]
-        return Decimal(100 * self.told_once(heuristic)[0]).quantize(Decimal("0.1"))
+        return Decimal(100 * self.overall_rate(heuristic)[0]).quantize(Decimal("0.1"))
 
 
 def agent_of(heuristic: str, nodes: int = COURSE_NODES) -> str:
@@ -360,7 +360,7 @@ _STUDY = {
     "average_of?": [Whole(1, 1000)],
     "examples?": [EXAMPLE],
     "claims": [_CLAIM],
-    "errata?": [{"where": str, "text": str, "found_by": OneOf(get_args(Finding))}],
+    "errata?": [{"where": str, "text": str, "found_by": OneOf(get_args(ErratumSource))}],
     "not_reproducible?": {str: str},
     "wishes?": [_WISH],
     "introduction?": str,

@@ -5,44 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from knightfall.arena.store import Run
 from knightfall.studies.claims import Evidence, judge_claim, judge_order, meaning
-from knightfall.studies.comparisons import contradictions
+from knightfall.studies.comparisons import Range, compare_scores, contradictions
+from knightfall.studies.computed_facts import FINDINGS, FactInputs
 from knightfall.studies.condition import Condition
 from knightfall.studies.condition_fit import StudyFit, loglikelihood
 from knightfall.studies.condition_trials import Cell
 from knightfall.studies.costs import compiled_costs
-from knightfall.studies.findings import Grounds, computed, gap_between
-from knightfall.studies.measured import (
+from knightfall.studies.oracle_grades import OPENINGS, Choices, HeuristicGrade
+from knightfall.studies.plans import FORFEITS, POWER, SIZES, STUDENTS, BudgetName, nodes_of
+from knightfall.studies.printed_tables import PrintedExample, PrintedTable
+from knightfall.studies.published import Study, Wish
+from knightfall.studies.run_results import (
     Correlation,
-    Rate,
+    Lead,
     Rating,
     Tournament,
+    WinRate,
     depths_of,
-    given_up,
     head_to_head,
     needed_games,
     rank_correlation,
     rate_of_games,
     ratings_of,
+    resigned_share,
     sweep_of,
     tournament_of,
 )
-from knightfall.studies.oracle_grades import OPENINGS, Choices, HeuristicGrade
-from knightfall.studies.plans import (
-    FORFEITS,
-    POWER,
-    SIZES,
-    STUDENTS,
-    BudgetName,
-    nodes_of,
-)
-from knightfall.studies.printed import PrintedTable
-from knightfall.studies.published import Study, Wish
 from knightfall.studies.studies_report import (
     CellFit,
     ClaimReport,
@@ -59,6 +54,9 @@ from knightfall.studies.studies_report import (
     WishComparisonReport,
     WishReport,
 )
+
+Name = TypeVar("Name", bound=str)
+T = TypeVar("T")
 
 
 def build_report(
@@ -84,7 +82,6 @@ def build_report(
     from knightfall import __version__
 
     extras, wished = extras or {}, wished or {}
-
     budgets = tuple(dict.fromkeys(budget for _, budget in runs))
     tournaments = {key: tournament_of(run) for key, run in runs.items()}
     report = StudiesReport(
@@ -97,17 +94,12 @@ def build_report(
         studies=tuple(
             study_report(
                 study,
-                {budget: tournaments[study.id, budget] for budget in budgets},
                 fits[study.id],
-                evidence_of(
-                    study,
-                    fits[study.id].condition.board,
-                    {budget: runs[study.id, budget] for budget in budgets},
-                    {budget: tournaments[study.id, budget] for budget in budgets},
-                    {called: run for (id, called), run in extras.items() if id == study.id},
-                    choices or {},
-                ),
-                {key[1]: tournament_of(run) for key, run in wished.items() if key[0] == study.id},
+                _of_study(study, runs),
+                _of_study(study, tournaments),
+                _of_study(study, extras),
+                _of_study(study, wished),
+                choices or {},
             )
             for study in studies
         ),
@@ -128,20 +120,30 @@ def build_report(
     return report.rounded()
 
 
+def _of_study(study: Study, found: Mapping[tuple[str, Name], T]) -> dict[Name, T]:
+    return {name: one for (id, name), one in found.items() if id == study.id}
+
+
 # -- a study -------------------------------------------------------------------------------
 
 
 def study_report(
     study: Study,
-    tournaments: Mapping[BudgetName, Tournament],
     fit: StudyFit,
-    evidence: Evidence,
-    wished: Mapping[BudgetName, Tournament],
+    runs: Mapping[BudgetName, Run],
+    tournaments: Mapping[BudgetName, Tournament],
+    extras: Mapping[str, Run],
+    wished: Mapping[BudgetName, Run],
+    choices: Choices,
 ) -> StudyReport:
-    """Return published against measured results, a verdict on every claim, and the wishes."""
-    names = {heuristic: name for name, heuristic in study.entrants.items()}
+    """Return published against measured results, a verdict on every claim, and the wishes.
+
+    See `build_report` for the arguments.
+    """
+    evidence = evidence_of(study, fit.condition.board, runs, tournaments, extras, choices)
+    wished_tournaments = {budget: tournament_of(run) for budget, run in wished.items()}
     rows = []
-    for heuristic in study.entrants.values():
+    for name, heuristic in study.entrants.items():
         playable = heuristic not in study.not_reproducible
         measured: dict[str, MeasuredResult] = {
             budget: MeasuredResult(
@@ -156,11 +158,7 @@ def study_report(
             if playable
         }
         why = study.not_reproducible.get(heuristic, "")
-        rows.append(
-            HeuristicReport(
-                heuristic, names[heuristic], published_of(study, heuristic), measured, why
-            )
-        )
+        rows.append(HeuristicReport(heuristic, name, published_of(study, heuristic), measured, why))
     return StudyReport(
         id=study.id,
         title=study.title,
@@ -169,8 +167,8 @@ def study_report(
         stated=dict(study.stated),
         opponents=tuple(name.rpartition(":")[2] for name in study.opponents),
         rows=tuple(rows),
-        printed=printed_tables(study),
-        examples=printed_examples(study),
+        printed=tuple(printed_table(study, table) for table in study.tables),
+        examples=tuple(map(printed_example, study.examples)),
         claims=tuple(
             ClaimReport(
                 claim.sentence,
@@ -182,7 +180,8 @@ def study_report(
             for claim in study.claims
         ),
         wishes=tuple(
-            wish_report(wish, fit.condition, tournaments, wished) for wish in study.wishes
+            wish_report(wish, fit.condition, tournaments, wished_tournaments)
+            for wish in study.wishes
         ),
         order={
             budget: judge_order(
@@ -217,7 +216,8 @@ def wish_report(
             if not {who, than} <= set(scores):
                 continue
             home = next(one for one in both if who in one.heuristics)
-            found.gaps[budget] = gap_between(scores, who, than)
+            ahead = compare_scores(scores, who, than, Range())
+            found.gaps[budget] = Lead(ahead.difference, ahead.low, ahead.high)
             found.rates[budget] = home.total(who)
             found.given_up[budget] = float(np.mean(_shares(home.forfeits, who, home)))
     return WishReport(
@@ -225,7 +225,7 @@ def wish_report(
         wish.where,
         wish.commands,
         tuple(comparisons.values()),
-        computed(wish.finding, condition) if wish.finding else None,
+        FINDINGS[wish.finding](condition) if wish.finding else None,
     )
 
 
@@ -313,11 +313,11 @@ def evidence_of(
     course, careless = tournaments.get("course"), extras.get(FORFEITS)
     plies = [run for called, run in extras.items() if called.startswith("ply ")]
     return Evidence(
-        Grounds(
+        FactInputs(
             study,
             board,
-            given_up(course) if course else None,
-            given_up(tournament_of(careless)) if careless else None,
+            resigned_share(course) if course else None,
+            resigned_share(tournament_of(careless)) if careless else None,
         ),
         games={budget: tournament.measured for budget, tournament in tournaments.items()},
         depths={
@@ -341,33 +341,29 @@ def published_of(study: Study, heuristic: str) -> PublishedResult:
     figure = study.figure(heuristic)
     games, games_against = study.games(heuristic), study.games_against(heuristic)
     wins = study.wins.get(heuristic, ())
-    against: tuple[Rate, ...] = tuple(rate_of_games(won, games_against) for won in wins)
+    against: tuple[WinRate, ...] = tuple(rate_of_games(won, games_against) for won in wins)
     return PublishedResult(
         figure=str(figure),
         rate=rate_of_games(float(figure) / 100 * games, games),
         wins=wins,
         games_against=games_against,
         against=against,
-        total=printed(study.totals.get(heuristic)),
-        average=printed(study.averages.get(heuristic)),
-        tournaments=tuple(printed(rate) for rate in study.tournaments[heuristic]),
+        total=_printed(study.totals.get(heuristic)),
+        average=_printed(study.averages.get(heuristic)),
+        tournaments=tuple(map(_printed, study.tournaments[heuristic])),
     )
 
 
-def printed(rate: Decimal | None) -> str | None:
-    """Return a figure with its printed digits."""
+def _printed(rate: Decimal | None) -> str | None:
+    """Return a figure with its printed digits; None if there is none."""
     return None if rate is None else str(rate)
 
 
 # -- what was printed ---------------------------------------------------------------------
 
 
-def printed_tables(study: Study) -> tuple[PrintedTableReport, ...]:
-    """Return the study's tables as they were printed, and which tournament each shows."""
-    return tuple(_printed_table(study, table) for table in study.tables)
-
-
-def _printed_table(study: Study, table: PrintedTable) -> PrintedTableReport:
+def printed_table(study: Study, table: PrintedTable) -> PrintedTableReport:
+    """Return a table of a study as it was printed, and which tournament it shows."""
     number = next(n for n, one in enumerate(study.played, 1) if table in one.tables)
     played = study.played[number - 1]
     return PrintedTableReport(
@@ -404,17 +400,14 @@ def _notes_on(table: PrintedTable) -> Iterator[str]:
         yield f"NA is printed for {' and '.join(table.without_result)}"
 
 
-def printed_examples(study: Study) -> tuple[PrintedExampleReport, ...]:
-    """Return the study's worked examples as they were printed."""
-    return tuple(
-        PrintedExampleReport(
-            one.name,
-            one.place,
-            {name: tuple(rows) for name, rows in one.grids.items()},
-            {name: str(number) for name, number in one.numbers.items()},
-            one.illegible,
-        )
-        for one in study.examples
+def printed_example(example: PrintedExample) -> PrintedExampleReport:
+    """Return a worked example as it was printed."""
+    return PrintedExampleReport(
+        example.name,
+        example.place,
+        dict(example.grids),
+        {name: str(number) for name, number in example.numbers.items()},
+        example.illegible,
     )
 
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from knightfall.studies.oracle_grades import Choices, HeuristicGrade
     from knightfall.studies.published import Study
 
-LEAGUE, SWEEP, EXTRA, WISHES = "league", "resigning", "extra", "wishes"
+STUDY, LEAGUE, SWEEP, EXTRA, WISHES = "study", "league", "resigning", "extra", "wishes"
+"""Kinds of runs."""
 PAIRS = 700
 """A copy of `knightfall.studies.plans.PAIRS`, so that --help need not import it."""
 
@@ -30,13 +31,13 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="STUDY",
-            help="Which, such as lookahead or staged; all by default. A wrong name lists them.",
+            help="Studies by name (lookahead staged); all by default. A wrong name lists them.",
         ),
     ] = None,
     pairs: Annotated[
         int,
         whole_number(
-            "--pairs", "Pairs of games per opponent; a couple of the league gets a twentieth."
+            "--pairs", "Pairs of games per opponent; each match of the league has a twentieth."
         ),
     ] = PAIRS,
     budget: Annotated[
@@ -45,7 +46,7 @@ def reproduce(
             "--budget",
             metavar="NAME",
             help="course (as the authors' agents played), time (equal time), nodes (2,500 for "
-            "all), never (as course, but nobody resigns) or all.",
+            "all), never (as course, but no agent resigns) or all.",
         ),
     ] = "all",
     seed: Seed = 0,
@@ -54,7 +55,7 @@ def reproduce(
         typer.Option(
             "--output",
             metavar="DIR",
-            help="Where the report goes: docs/studies in a checkout, else studies.",
+            help="Folder for the report; by default docs/studies in a checkout, else studies.",
         ),
     ] = None,
     no_league: Annotated[
@@ -67,8 +68,8 @@ def reproduce(
         bool,
         typer.Option(
             "--fit",
-            help="Fit the conditions of each study anew (minutes) instead of taking the recorded "
-            "ones; what was found goes to fit.json in the output.",
+            help="Fit the conditions of each study again (takes minutes) instead of using the "
+            "recorded ones, and write them to fit.json in the folder of the report.",
         ),
     ] = False,
     workers: RunWorkers = None,
@@ -111,24 +112,26 @@ def reproduce(
     if fit and not {"course", "never"} & set(budgets):
         raise KnightfallError(f"--fit is for --budget course, never or all, not {budget}")
     fits = _fitted(chosen, seed, options) if fit else {one.id: fit_of(one) for one in chosen}
-    wanted: dict[tuple[str, str], Plan] = {
-        (one.id, name): plans.study_plan(one, name, fits[one.id].condition, pairs, seed)
+    wanted: dict[tuple[str, str, str], Plan] = {  # by kind, study and budget or other name
+        (STUDY, one.id, name): plans.study_plan(one, name, fits[one.id].condition, pairs, seed)
         for name in budgets
         for one in chosen
     }
     ids = plans.league_heuristics(chosen)
     if not no_league:
-        wanted |= {(LEAGUE, name): plans.league_plan(ids, name, pairs, seed) for name in budgets}
+        wanted |= {
+            (LEAGUE, "all", name): plans.league_plan(ids, name, pairs, seed) for name in budgets
+        }
     if "course" in budgets and "never" in budgets:
-        wanted[SWEEP, "course"] = plans.resigning_plan(max(1, pairs // 2), seed)
+        wanted[SWEEP, "all", "course"] = plans.resigning_plan(max(1, pairs // 2), seed)
     for one in chosen:
         condition = fits[one.id].condition
         for called, plan in plans.claim_plans(one, condition, budgets, pairs, seed).items():
-            wanted[f"{EXTRA} {one.id}", called] = plan
+            wanted[EXTRA, one.id, called] = plan
         for name in budgets:
             wishes = plans.wish_plan(one, name, condition, pairs, seed)
             if wishes is not None:
-                wanted[f"{WISHES} {one.id}", name] = wishes
+                wanted[WISHES, one.id, name] = wishes
     with Store.open(store_path(store)) as opened:
         played, interrupted = play_all(
             list(wanted.values()), opened, options, again=again, notice=say
@@ -136,20 +139,24 @@ def reproduce(
         if interrupted:
             say(
                 f"knightfall: interrupted after {len(played)} of {len(wanted)} runs; every game "
-                "played so far is stored, and the same command goes on from there"
+                "played so far is stored, and the same command continues from there"
             )
             raise typer.Exit(INTERRUPTED)
-        runs: Mapping[tuple[str, Any], Run] = dict(zip(wanted, played, strict=True))
+        runs = dict(zip(wanted, played, strict=True))
+
+        def of_kind(kind: str) -> dict[tuple[str, Any], Run]:
+            return {(id, name): run for (one, id, name), run in runs.items() if one == kind}
+
         grades = [] if no_league or no_grades else _graded(ids, seed, options)
         report = build_report(
             chosen,
-            {key: run for key, run in runs.items() if key[0] in {one.id for one in chosen}},
-            {name: run for (kind, name), run in runs.items() if kind == LEAGUE},
+            of_kind(STUDY),
+            {name: run for (_, name), run in of_kind(LEAGUE).items()},
             grades,
             fits=fits,
-            sweep=runs.get((SWEEP, "course")),
-            extras=_of_studies(EXTRA, chosen, runs),
-            wished=_of_studies(WISHES, chosen, runs),
+            sweep=runs.get((SWEEP, "all", "course")),
+            extras=of_kind(EXTRA),
+            wished=of_kind(WISHES),
             choices={} if no_grades else _choices(chosen, pairs, seed),
             command=_command(study or [], pairs, budget, seed, no_league, no_grades, fit),
             pairs=next(iter(wanted.values())).rounds,
@@ -177,18 +184,6 @@ def _chosen(names: Sequence[str]) -> list[Study]:
                 f"(there are {', '.join(known)}; all means all of them)"
             )
     return [one for id, one in known.items() if not names or "all" in names or id in names]
-
-
-def _of_studies(
-    kind: str, chosen: Sequence[Study], runs: Mapping[tuple[str, Any], Run]
-) -> dict[tuple[str, Any], Run]:
-    """Return the runs of a kind, by study and name."""
-    return {
-        (one.id, called): run
-        for one in chosen
-        for (key, called), run in runs.items()
-        if key == f"{kind} {one.id}"
-    }
 
 
 def _folder(given: str | None) -> Path:
@@ -230,12 +225,12 @@ def _fitted(chosen: Sequence[Study], seed: int, options: RunnerOptions) -> Mappi
     from knightfall.studies.condition_fit import fit, number_of_trials
 
     try:
-        with progress("trials", number_of_trials(chosen)) as told:
-            return fit(chosen, seed=seed, options=on_all_cores(options), progress=told)
+        with progress("trials", number_of_trials(chosen)) as show:
+            return fit(chosen, seed=seed, options=on_all_cores(options), progress=show)
     except KeyboardInterrupt:
         say(
-            "knightfall: interrupted while fitting; every trial so far is kept, and the same "
-            "command goes on from there"
+            "knightfall: interrupted while fitting; every trial so far is stored, and the same "
+            "command continues from there"
         )
         raise typer.Exit(INTERRUPTED) from None
 
@@ -245,8 +240,8 @@ def _choices(chosen: Sequence[Study], pairs: int, seed: int) -> Choices:
     from knightfall.display.progress import progress
     from knightfall.studies.oracle_grades import POSITIONS, choices, choosing_heuristics
 
-    with progress("phases of choices", 3) as told:
-        return choices(choosing_heuristics(chosen), min(POSITIONS, pairs), seed, told)
+    with progress("phases of choices", 3) as show:
+        return choices(choosing_heuristics(chosen), min(POSITIONS, pairs), seed, show)
 
 
 def _graded(ids: Sequence[str], seed: int, options: RunnerOptions) -> list[HeuristicGrade]:
@@ -256,18 +251,18 @@ def _graded(ids: Sequence[str], seed: int, options: RunnerOptions) -> list[Heuri
     from knightfall.studies.oracle_grades import grades, missing_grades
 
     missing = missing_grades(ids, seed=seed)
-    say(f"grades kept from before: {len(ids) - missing}; to compute now: {missing}")
+    say(f"grades that are stored: {len(ids) - missing}; to compute now: {missing}")
     try:
-        with progress("grades", missing) as told:
+        with progress("grades", missing) as show:
             return grades(
                 ids,
                 seed=seed,
                 options=on_all_cores(options),
-                told=lambda done: told(done - (len(ids) - missing)),
+                progress=lambda done: show(done - (len(ids) - missing)),
             )
     except KeyboardInterrupt:
         say(
             "knightfall: interrupted while grading; all games and the grades so far are stored, "
-            "and the same command goes on from there"
+            "and the same command continues from there"
         )
         raise typer.Exit(INTERRUPTED) from None

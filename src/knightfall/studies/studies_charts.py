@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from knightfall.arena.chart_style import (
     BLACK,
@@ -19,8 +19,8 @@ from knightfall.arena.chart_style import (
 )
 from knightfall.display.numbers import count
 from knightfall.studies.costs import BASELINE
-from knightfall.studies.measured import GAPS, STUDIES_GAMES, NeededGames, Sweep, gap_words
 from knightfall.studies.plans import BUDGETS, TITLES
+from knightfall.studies.run_results import GAPS, STUDIES_GAMES, NeededGames, Sweep, gap_words
 from knightfall.studies.studies_report import StudiesLeague, StudiesReport, StudyReport
 
 if TYPE_CHECKING:
@@ -47,32 +47,31 @@ WIDTH = 8.2
 
 def charts(report: StudiesReport) -> dict[str, tuple[str, str]]:
     """Return all charts of a report by name: the SVG, and its alternative text."""
-    headline = report.headline
-    found = {
-        study.id: (
-            study_chart(study, headline),
-            f"Win rates of the {study.id} study: published as dots, measured as bars",
-        )
-        for study in report.studies
-    }
+    found: dict[str, tuple[str, str]] = {}
+
+    def add(name: str, figure: Figure, description: str) -> None:
+        found[name] = _svg(figure), description
+
+    for study in report.studies:
+        description = f"Win rates of the {study.id} study: published as dots, measured as bars"
+        add(study.id, study_chart(study, report.headline), description)
     if report.league:
-        found["league"] = league_chart(report.league), "Ratings of all heuristics at each budget"
+        add("league", league_chart(report.league), "Ratings of all heuristics at each budget")
         if report.league.correlations:
-            chart = grade_chart(report.league)
-            found["grades"] = chart, "Rating of each heuristic against the oracle's grade"
+            description = "Rating of each heuristic against the oracle's grade"
+            add("grades", grade_chart(report.league), description)
     if any(fit.cells for fit in report.fits):
-        chart = calibration_chart(report)
-        found["calibration"] = chart, "Published win rates against those that faithful games have"
-        chart = residual_chart(report)
-        found["residuals"] = chart, "How far published win rates are off, by opponent"
+        description = "Published win rates against those that faithful games have"
+        add("calibration", calibration_chart(report), description)
+        description = "How far published win rates are off, by opponent"
+        add("residuals", residual_chart(report), description)
     if report.sweep:
-        chart = resigning_chart(report.sweep)
-        told = "Win rates against the time of a move, resigning and not"
-        found["resigning"] = chart, told
+        description = "Win rates against the time of a move, resigning and not"
+        add("resigning", resigning_chart(report.sweep), description)
     if report.needed.curves:
-        chart = needed_chart(report.needed)
-        found["needed-games"] = chart, "Chance of a correct ranking against the number of games"
-    return {name: (_svg(figure), told) for name, (figure, told) in found.items()}
+        description = "Chance of a correct ranking against the number of games"
+        add("needed-games", needed_chart(report.needed), description)
+    return found
 
 
 def _svg(figure: Figure) -> str:
@@ -95,12 +94,28 @@ def _figure(title: str, height: float) -> tuple[Figure, Axes]:
     return figure, figure.add_subplot()
 
 
+def _grid(axes: Axes, axis: Literal["both", "x", "y"] = "both") -> None:
+    """Draw grid lines below the data."""
+    axes.grid(axis=axis)
+    axes.set_axisbelow(True)
+
+
+def _log_scale(axes: Axes, values: Sequence[float], text: Callable[[float], str]) -> None:
+    """Make the horizontal axis logarithmic, with ticks only at `values`; `text` labels them."""
+    from matplotlib.ticker import FuncFormatter, NullLocator
+
+    axes.set_xscale("log")
+    axes.set_xticks(values)
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
+
+
 def _rows(axes: Axes, names: list[str]) -> None:
+    """Label one row of the chart for each name, the first on top."""
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x")
-    axes.set_axisbelow(True)
+    _grid(axes, "x")
     axes.spines["left"].set_visible(False)
 
 
@@ -241,16 +256,13 @@ def grade_chart(league: StudiesLeague) -> Figure:
         fontsize=9,
         color=INK,
     )
-    axes.grid()
-    axes.set_axisbelow(True)
+    _grid(axes)
     return figure
 
 
 @styled
 def needed_chart(needed: NeededGames) -> Figure:
     """Draw the chances of a correct ranking, a curve for each size of the real difference."""
-    from matplotlib.ticker import FuncFormatter, NullLocator
-
     figure, axes = _figure(
         "How many games do I need?\nchance that the better of two heuristics comes out ahead", 4.4
     )
@@ -273,15 +285,11 @@ def needed_chart(needed: NeededGames) -> Figure:
         color=INK,
     )
     axes.axhline(95, color=INK, linewidth=0.7, linestyle=(0, (1, 3)), zorder=1)
-    axes.set_xscale("log")
-    axes.set_xticks(needed.sizes)
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda games, _: f"{games:,.0f}"))
+    _log_scale(axes, needed.sizes, lambda games: f"{games:,.0f}")
     axes.set_ylim(48, 101)
     axes.set_xlabel("games of each heuristic")
     axes.set_ylabel("ranked correctly, in %")
-    axes.grid(axis="y")
-    axes.set_axisbelow(True)
+    _grid(axes, "y")
     axes.legend(loc="lower right", fontsize=8, title="really apart by", title_fontsize=8)
     return figure
 
@@ -317,8 +325,7 @@ def calibration_chart(report: StudiesReport) -> Figure:
     axes.set_ylim(20, 104)
     axes.set_xlabel("predicted by faithful games")
     axes.set_ylabel("published")
-    axes.grid()
-    axes.set_axisbelow(True)
+    _grid(axes)
     axes.legend(loc="upper left", fontsize=8)
     return figure
 
@@ -353,8 +360,6 @@ def residual_chart(report: StudiesReport) -> Figure:
 @styled
 def resigning_chart(sweep: Sweep) -> Figure:
     """Draw win rates against the time per move, with and without resigning."""
-    from matplotlib.ticker import FuncFormatter, NullLocator
-
     figure, axes = _figure(
         "Whoever resigns gains nothing by searching longer: games won in %, by time of a move\n"
         "solid: playing on; dashed: resigning when every line seen is lost",
@@ -378,13 +383,9 @@ def resigning_chart(sweep: Sweep) -> Figure:
                 markersize=4.5,
                 label=f"against {opponent}" if style == "-" else None,
             )
-    axes.set_xscale("log")
-    axes.set_xticks(times)
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda time, _: f"{time:g} ms"))
+    _log_scale(axes, times, lambda time: f"{time:g} ms")
     axes.set_xlabel("time of a move (a student's search in plain Python, by what its steps cost)")
     axes.set_ylabel("games won, in %")
-    axes.grid(axis="y")
-    axes.set_axisbelow(True)
+    _grid(axes, "y")
     figure.legend(loc="outside lower left", ncols=4, frameon=False, fontsize=8)
     return figure

@@ -15,12 +15,12 @@ from knightfall.display.table import Table
 from knightfall.statistics.rates import Z
 from knightfall.studies.claims import ONCE, TableOrder
 from knightfall.studies.comparisons import MARKS, Judgement
-from knightfall.studies.condition_fit import Half, TimeTried, Tried, rounded_json
-from knightfall.studies.findings import WishResult
-from knightfall.studies.measured import Correlation, Gap, NeededGames, Rate, Rating, Sweep
+from knightfall.studies.computed_facts import WishResult
+from knightfall.studies.condition_fit import HalfFit, TriedTime, TriedVariant, rounded_json
 from knightfall.studies.oracle_grades import HeuristicGrade
 from knightfall.studies.plans import BUDGETS, TITLES, BudgetName
 from knightfall.studies.published import Erratum
+from knightfall.studies.run_results import Correlation, Lead, NeededGames, Rating, Sweep, WinRate
 
 DIGITS = 6
 """Decimal places of every number."""
@@ -32,13 +32,13 @@ class PublishedResult:
 
     figure: str
     """The win rate in % that the study uses."""
-    rate: Rate
+    rate: WinRate
     """The same win rate with the interval of its games."""
     wins: tuple[int, ...]
     """Games won against each opponent in all tournaments whose cells are known."""
     games_against: int
     """Games against each opponent that `wins` counts."""
-    against: tuple[Rate, ...]
+    against: tuple[WinRate, ...]
     """Win rates against each opponent."""
     total: str | None
     average: str | None
@@ -52,9 +52,9 @@ class MeasuredResult:
 
     nodes: int
     """Nodes per move: given, or the mean where the agents have time."""
-    total: Rate
-    against: tuple[Rate, ...]
-    ahead: Gap
+    total: WinRate
+    against: tuple[WinRate, ...]
+    ahead: Lead
     forfeits: tuple[float, ...]
     """Games that the heuristic resigned against each opponent, in %."""
     conceded: tuple[float, ...]
@@ -110,9 +110,9 @@ class WishComparisonReport:
     than: str
     found_by: str
     """The command that found its weights; empty where none were tuned."""
-    gaps: dict[str, Gap]
+    gaps: dict[str, Lead]
     """Points that it scores more in the study's tournament, on the same openings."""
-    rates: dict[str, Rate]
+    rates: dict[str, WinRate]
     """Its win rate in that tournament."""
     given_up: dict[str, float]
     """Games that it resigns, in %."""
@@ -165,9 +165,9 @@ class ConditionReport:
     """What is known about the condition, with its source."""
     choices: int
     """The number of conditions that it was chosen among."""
-    tried: tuple[Tried, ...]
-    times: tuple[TimeTried, ...]
-    halves: tuple[Half, ...]
+    tried: tuple[TriedVariant, ...]
+    times: tuple[TriedTime, ...]
+    halves: tuple[HalfFit, ...]
     cells: tuple[CellFit, ...]
     totals: tuple[CellFit, ...]
     chi_square: float
@@ -176,9 +176,7 @@ class ConditionReport:
     loglikelihood: float
     """Log-likelihood of the cells."""
     expected: float
-    """Expected chi-square per cell, given that the two games from one opening are not
-    independent.
-    """
+    """Expected chi-square per cell if the published games were played in pairs as ours are."""
     opponents_p: float
     """The p-value of the deviations summed up by opponent."""
     totals_p: float
@@ -275,6 +273,11 @@ class Timings:
     games_per_second: float | None
     grading_seconds: float
 
+    def __str__(self) -> str:
+        rate = self.games_per_second
+        speed = "" if rate is None else f", {rate:,.0f} a second"
+        return f"{self.games:,} games in {self.seconds:,.0f} s{speed}"
+
 
 @dataclass(frozen=True)
 class StudiesReport(Displayable):
@@ -295,9 +298,7 @@ class StudiesReport(Displayable):
 
     @property
     def headline(self) -> BudgetName:
-        """Return the budget whose verdicts come first: the course's conditions if they were
-        played.
-        """
+        """Return the budget whose verdicts come first: `course` if it was played."""
         return next(budget for budget in BUDGETS if budget in self.budgets)
 
     def verdicts(self, budget: str) -> dict[str, int]:
@@ -354,9 +355,7 @@ class StudiesReport(Displayable):
         yield ""
         yield from summary(self)
         yield ""
-        timings = self.timings
-        rate = f", {timings.games_per_second:,.0f} a second" if timings.games_per_second else ""
-        yield f"{timings.games:,} games in {timings.seconds:,.0f} s{rate}"
+        yield str(self.timings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON values."""

@@ -9,7 +9,6 @@ from knightfall.studies.common_sections import conditions_of
 from knightfall.studies.comparisons import MARKS
 from knightfall.studies.costs import BASELINE
 from knightfall.studies.markdown import bullets, chart, command, fold, heading, table
-from knightfall.studies.measured import Gap
 from knightfall.studies.plans import TITLES
 from knightfall.studies.studies_report import (
     ClaimReport,
@@ -43,8 +42,7 @@ def study_section(
         if row.not_reproducible:
             yield f"`{row.heuristic}` is not reproducible: {row.not_reproducible}."
     yield fold("Everything that was printed", "\n\n".join(printed_section(study)))
-    inside = [] if study.id not in charts else [chart(study.id, charts[study.id])]
-    inside += [_budgets(study, report), *_order(study, report)]
+    inside = [*chart(study.id, charts), _budgets(study, report), _order(study, report)]
     inside += [
         f"Opponent by opponent, {TITLES[budget]}:\n\n{_against(study, budget)}"
         for budget in report.budgets
@@ -148,20 +146,20 @@ def _against(study: StudyReport, budget: str) -> str:
     return table(["games won in %", *study.opponents, "total"], rows)
 
 
-def _order(study: StudyReport, report: StudiesReport) -> Iterator[str]:
-    """Yield how much of the table's order is confirmed."""
-    told = []
+def _order(study: StudyReport, report: StudiesReport) -> str:
+    """Return how much of the table's order is confirmed at each budget."""
+    counts = []
     for budget in report.budgets:
         found = study.order[budget]
-        told.append(
+        counts.append(
             f"{TITLES[budget]} {found.confirmed} borne out, {found.reversed} reversed, "
             f"{found.open} open"
         )
     first = study.order[report.headline]
     couples = first.confirmed + first.reversed + first.open
-    yield (
+    return (
         f"The order of the published table, {couples} couples of heuristics with different figures "
-        f"(each at 95 %): {'; '.join(told)}."
+        f"(each at 95 %): {'; '.join(counts)}."
     )
 
 
@@ -218,13 +216,13 @@ def printed_counts(study: StudyReport) -> str:
     tournaments = len({one.tournament for one in study.printed})
     cells = [key for one in study.printed for key in _known_cells(one)]
     known, distinct = len(cells), len(set(cells))
-    told = f"{count(len(study.printed), 'table')}, {count(tournaments, 'distinct tournament')}"
+    text = f"{count(len(study.printed), 'table')}, {count(tournaments, 'distinct tournament')}"
     again = f" ({known:,} with those printed again)" if known > distinct else ""
-    told += f" and {distinct:,} distinct legible cells{again}. "
+    text += f" and {distinct:,} distinct legible cells{again}."
     if study.stated:
-        said = [f"{number} {STATED.get(name, name)}" for name, number in study.stated.items()]
-        told += f"The text speaks of {', '.join(said)}. "
-    return told.strip()
+        stated = [f"{number} {STATED.get(name, name)}" for name, number in study.stated.items()]
+        text += f" The text speaks of {', '.join(stated)}."
+    return text
 
 
 def _known_cells(one: PrintedTableReport) -> Iterator[tuple[int, str, int]]:
@@ -340,15 +338,14 @@ def _in_games(comparisons: tuple[WishComparisonReport, ...], budget: str) -> str
     best = max(comparisons, key=lambda one: one.gaps[budget].points)
     worst = min(comparisons, key=lambda one: one.gaps[budget].points)
     ends = [best] if best is worst else [best, worst]
-    told = "; ".join(f"`{c.who}` against `{c.than}` {_points(c.gaps[budget])}" for c in ends)
+    extremes = []
+    for one in ends:
+        points = str(one.gaps[budget]).replace(" (", " points (", 1)
+        extremes.append(f"`{one.who}` against `{one.than}` {points}")
     return (
         f"{at} {TITLES[budget]} it gains in {gains} of {len(gaps)} comparisons, loses in {losses} "
-        f"and cannot be told apart in {len(gaps) - gains - losses}: {told}."
+        f"and cannot be told apart in {len(gaps) - gains - losses}: {'; '.join(extremes)}."
     )
-
-
-def _points(gap: Gap) -> str:
-    return str(gap).replace(" (", " points (", 1)
 
 
 def _games(wish: WishReport, report: StudiesReport) -> str:

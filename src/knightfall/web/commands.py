@@ -129,7 +129,7 @@ def serve(
     from knightfall.web.lab.server import listen
 
     if files:
-        from knightfall.web.lab.library import checked_path
+        from knightfall.web.lab.watched_files import checked_path
 
         files = [checked_path(file) for file in files]
     listening, address = listen(host, port)

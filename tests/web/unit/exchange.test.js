@@ -136,7 +136,7 @@ test("no more than 64 moves are played", async () => {
     asked++;
     return { ...position, white: cell };
   };
-  await readPasted(`${"a1 ".repeat(6666)}a1`, lenient, noLink); // as long as it may be
+  await readPasted(`${"a1 ".repeat(6666)}a1`, lenient, noLink); // of the greatest length allowed
   assert.equal(asked, 64);
 });
 

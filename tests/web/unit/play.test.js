@@ -123,7 +123,7 @@ test("undo while the opponent thinks takes your move back, and its late answer i
   assert.equal(moves(), "a1.b1");
   assert.equal(store.state.thinking, false);
   engines.opponent.held = null;
-  await play.choose(cell("c2")); // and the game goes on
+  await play.choose(cell("c2")); // the game continues
   await settled();
   assert.equal(store.state.game.tree.line().length, 4);
 });
@@ -147,7 +147,7 @@ test("redo goes on to your turn, and a click where the opponent's move is known 
   assert.equal(moves(), whole);
   await play.goTo(play.tree.line()[2]); // your own move
   await settled();
-  assert.equal(store.state.thinking, false); // the move stands: nothing is asked again
+  assert.equal(store.state.thinking, false); // the reply was played: the opponent is not asked again
   assert.match(said(), /^Beginner went to \w\d here/);
   await play.choose(cell("a1"));
   assert.equal(moves(), whole);
@@ -265,8 +265,8 @@ test("teaching takes a blunder back, says so, and does not name the move that ke
   await settled();
   assert.equal(play.node, start);
   assert.match(said(), /throws the win away\. Try again/);
-  assert.equal(engines.opponent.asked.length, 0); // it never saw the blunder
-  await play.redo(); // to go on with it all the same
+  assert.equal(engines.opponent.asked.length, 0); // the opponent was not asked about the blunder
+  await play.redo(); // Redo plays the blunder nevertheless
   await settled();
   assert.equal(play.tree.line()[0].cell, bad);
   await play.goTo(start);
@@ -323,10 +323,10 @@ test("while analysing you move both knights, and the game that is listed stays a
   assert.equal(play.tree.line().length, plies + 1);
   assert.equal(store.state.thinking, false);
   assert.equal(store.state.games[0].address, listed);
-  await play.undo(); // one move back, whoever moved
+  await play.undo(); // one move back, of either side
   assert.equal(play.tree.line().length, plies);
   await play.redo();
-  await play.setMode("play"); // and the opponent goes on from there
+  await play.setMode("play"); // the opponent replies from there
   await settled();
   assert.equal(play.position.side === "w" || store.state.look.seen.moves.length === 0, true);
 });

@@ -84,10 +84,10 @@ test("difficulty and theme choose among the puzzles, and the way goes around", a
   await puzzles.show("1");
   assert.deepEqual(puzzles.wanted, [1, 2, 3]);
   assert.equal(puzzles.beside(-1), 3);
-  assert.equal(puzzles.filter({ theme: "hunter" }), undefined); // the one on the board fits
+  assert.equal(puzzles.filter({ theme: "hunter" }), undefined); // the puzzle on the board has it
   assert.deepEqual(puzzles.wanted, [1, 3]);
   assert.equal(puzzles.beside(1), 3);
-  assert.equal(puzzles.filter({ band: "medium" }), undefined); // none fits: said
+  assert.equal(puzzles.filter({ band: "medium" }), undefined); // no puzzle has it: a message says so
   assert.match(puzzles.state.message.text, /No puzzle has this difficulty and theme/);
   assert.equal(puzzles.filter({ theme: "race" }), 2);
 });
@@ -110,7 +110,7 @@ test("the daily puzzle counts for its day, once, and only if it is solved", asyn
   await puzzles.again();
   await solve(puzzles);
   assert.deepEqual(puzzles.state.record.days, ["2026-11-18"]);
-  await puzzles.show(String((number % 3) + 1)); // another one does not count
+  await puzzles.show(String((number % 3) + 1)); // only the daily puzzle counts
   await solve(puzzles);
   assert.deepEqual(puzzles.state.record.days, ["2026-11-18"]);
   clock.date = new Date(2026, 10, 19);

@@ -56,7 +56,7 @@ test("delete takes what follows with it and leaves the cursor in the tree", asyn
   assert.deepEqual(start.children, [main]);
   assert.equal(tree.at, start);
   tree.at = main;
-  tree.remove(tree.root); // cannot be
+  tree.remove(tree.root); // the root cannot be deleted
   assert.equal(tree.at, main);
 });
 
@@ -101,7 +101,7 @@ test("an address brings trees back as they were, with comments, cursor and varia
       challenge: seed % 3 === 0,
     };
     const text = toAddress(tree, more);
-    assert.match(text, /^[\w.*+%=&-]*$/); // fit for an address as it is
+    assert.match(text, /^[\w.*+%=&-]*$/); // no character that an address must escape
     const { tree: again, ...rest } = await fromAddress(text, advance);
     assert.deepEqual(dump(again), dump(tree), `seed ${seed}`);
     assert.deepEqual(rest, more);

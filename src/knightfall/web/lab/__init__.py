@@ -2,6 +2,7 @@
 
 The server process itself computes nothing and runs no user code, except for the views that
 installed extensions add (`page_parts`), which it calls in a thread.  It passes requests on to other
-processes: one plays a run (`play_run`), one reads the store (`archive`), one loads a user's file
-(`library`), some search positions (`thinkers`).  So the server always responds at once.
+processes: one plays a run (`play_job`), one reads the store (`store_reader`), one loads a user's
+file (`watched_files`), some search positions (`agent_pool`).  So the server always responds
+at once.
 """

@@ -18,9 +18,9 @@ from knightfall.errors import KnightfallError, NotFound
 from knightfall.position import Position
 from knightfall.search.budget import read_budget
 from knightfall.web.lab import schemas
+from knightfall.web.lab.agent_names import agent_named, heuristic_named
 from knightfall.web.lab.guard import CLIENT, RequestRefused
 from knightfall.web.lab.lab import GRACE, SEARCHES, Lab, checked_name
-from knightfall.web.lab.names import agent_named, heuristic_named
 from knightfall.web.lab.openapi import ENDPOINTS, PARAMETERS, Endpoint
 from knightfall.web.lab.page_parts import fragment_of, page_part, page_parts
 
@@ -29,7 +29,7 @@ Asked = dict[str, Any]
 
 Handler = Callable[[Lab, Request, Asked], Awaitable[Any]]
 
-ANONYMOUS = "nobody"
+ANONYMOUS = "anonymous"
 """The name of a tab that does not send one."""
 
 
@@ -79,8 +79,8 @@ async def about(lab: Lab, request: Request, asked: Asked) -> Any:
     from knightfall.agents import AGENT_KINDS
     from knightfall.arena.tournament_plan import PROTOCOLS
     from knightfall.heuristics.registry import REGISTRY
+    from knightfall.web.lab.agent_pool import SECONDS
     from knightfall.web.lab.jobs import AT_ONCE
-    from knightfall.web.lab.thinkers import SECONDS
 
     return {
         "name": "knightfall",
@@ -123,7 +123,7 @@ async def state(lab: Lab, request: Request, asked: Asked) -> Any:
 
 async def files(lab: Lab, request: Request, asked: Asked) -> Any:
     """Return the files of the command line with their heuristics and agents."""
-    return {"files": lab.library.to_list()}
+    return {"files": lab.files.to_list()}
 
 
 async def studies(lab: Lab, request: Request, asked: Asked) -> Any:
@@ -146,9 +146,13 @@ async def part(lab: Lab, request: Request, asked: Asked) -> Any:
     return {"name": name, "title": page_part(name).title, "html": html}
 
 
-async def runs(lab: Lab, request: Request, asked: Asked) -> Any:
-    """Return the stored runs, the latest first."""
-    return await lab.archive.ask({"ask": "runs", **asked})
+def _reads(what: str, *, judge: bool = False) -> Handler:
+    """Return the handler that passes a request on to a method of `StoreReader`."""
+
+    async def read(lab: Lab, request: Request, asked: Asked) -> Any:
+        return await (lab.judge if judge else lab.reader).ask({"ask": what, **asked})
+
+    return read
 
 
 async def run(lab: Lab, request: Request, asked: Asked) -> Any:
@@ -158,7 +162,7 @@ async def run(lab: Lab, request: Request, asked: Asked) -> Any:
 
 async def _with_job(lab: Lab, kind: str, asked: Asked) -> Asked:
     """Return a stored run or grading, its job, and whether it can be resumed or why not."""
-    found = await lab.archive.ask({"ask": kind, **asked})
+    found = await lab.reader.ask({"ask": kind, **asked})
     why = resuming(lab, found.pop("resume"))
     playing = lab.jobs.playing(**{kind: asked[kind]})
     if playing is not None:
@@ -175,25 +179,12 @@ async def _resumable(lab: Lab, kind: str, asked: Asked) -> Asked:
     return found
 
 
-async def games(lab: Lab, request: Request, asked: Asked) -> Any:
-    """Return the games of a run that pass the filters of the query."""
-    return await lab.archive.ask({"ask": "games", **asked})
-
-
-async def game(lab: Lab, request: Request, asked: Asked) -> Any:
-    """Return one game, move by move."""
-    return await lab.archive.ask({"ask": "game", **asked})
-
-
-async def truth(lab: Lab, request: Request, asked: Asked) -> Any:
-    """Return who was winning a game at its opening, and which moves threw the win away."""
-    return await lab.judge.ask({"ask": "truth", **asked})
-
-
 # -- runs and gradings -----------------------------------------------------------------------
 
 
 def _starts(kind: str) -> Handler:
+    """Return the handler that starts a job of a kind."""
+
     async def start(lab: Lab, request: Request, asked: Asked) -> Any:
         make = grading_spec if kind == "grading" else game_spec
         return lab.jobs.start(*make(lab, kind, asked)).to_dict()
@@ -206,24 +197,21 @@ async def resume(lab: Lab, request: Request, asked: Asked) -> Any:
     found = await _resumable(lab, "run", asked)
     names = [entrant["name"] for entrant in found["entrants"]]
     spec = {"kind": found["kind"], "run": asked["run"], "store": lab.store}
-    return lab.jobs.start({**spec, "files": lab.library.paths}, names).to_dict()
+    return lab.jobs.start({**spec, "files": lab.files.paths}, names).to_dict()
 
 
 def _stops(kind: str) -> Handler:
+    """Return the handler that stops a run or a grading; its job is returned."""
+
     async def stop(lab: Lab, request: Request, asked: Asked) -> Any:
         job = lab.jobs.playing(**{kind: asked[kind]})
         if job is None:
-            await lab.archive.ask({"ask": kind, **asked})  # raises NotFound if it does not exist
+            await lab.reader.ask({"ask": kind, **asked})  # raises NotFound if it does not exist
             raise RequestRefused(409, f"{kind} {asked[kind]} is not being played here")
         lab.jobs.stop(job)
         return job.to_dict()
 
     return stop
-
-
-async def gradings(lab: Lab, request: Request, asked: Asked) -> Any:
-    """Return the stored gradings, the latest first."""
-    return await lab.archive.ask({"ask": "gradings"})
 
 
 async def grading(lab: Lab, request: Request, asked: Asked) -> Any:
@@ -239,7 +227,7 @@ async def resume_grading(lab: Lab, request: Request, asked: Asked) -> Any:
     about = found["grading"]
     spec = {
         "kind": "grading", "grading": asked["grading"], "agent": found["agent"],
-        "store": lab.store, "files": lab.library.paths,
+        "store": lab.store, "files": lab.files.paths,
         **{name: about[name] for name in ("board", "openings", "seed")},
     }  # fmt: skip
     return lab.jobs.start(spec, [about["name"]]).to_dict()
@@ -266,13 +254,13 @@ def tab_of(request: Request) -> str | None:
 
 async def choose(lab: Lab, request: Request, asked: dict[str, Any]) -> Any:
     """Return the move that an agent chooses in a position."""
-    agent = agent_named(asked["agent"], lab.library.paths)
-    position, version = Position.from_fen(asked["fen"]), lab.library.version(agent.files)
+    agent = agent_named(asked["agent"], lab.files.paths)
+    position, version = Position.from_fen(asked["fen"]), lab.files.version(agent.files)
     if agent.remembers_game:
         version += f" {tab_of(request)}"
 
     def search() -> Awaitable[Any]:
-        return lab.thinkers.choose(agent, version, position, asked["seed"])
+        return lab.agent_pool.choose(agent, version, position, asked["seed"])
 
     return await _while_connected(lab, request, search)
 
@@ -280,11 +268,11 @@ async def choose(lab: Lab, request: Request, asked: dict[str, Any]) -> Any:
 async def opinions(lab: Lab, request: Request, asked: dict[str, Any]) -> Any:
     """Return the value of each legal move by each of some heuristics."""
     position = Position.from_fen(asked["fen"])
-    agents = {text: heuristic_named(text, lab.library.paths) for text in asked["heuristics"]}
+    agents = {text: heuristic_named(text, lab.files.paths) for text in asked["heuristics"]}
 
     async def evaluate_all() -> Any:
         return {
-            text: await lab.thinkers.opinions(one, lab.library.version(one.files), position)
+            text: await lab.agent_pool.opinions(one, lab.files.version(one.files), position)
             for text, one in agents.items()
         }
 
@@ -328,7 +316,7 @@ AGENTS = {"match": ("a", "b"), "tournament": ("tests", "against"), "league": ("a
 
 def game_spec(lab: Lab, kind: str, asked: Asked) -> tuple[Asked, list[str]]:
     """Return the job description of a run, and its agents as they were given."""
-    spec = {**asked, "kind": kind, "store": lab.store, "files": lab.library.paths}
+    spec = {**asked, "kind": kind, "store": lab.store, "files": lab.files.paths}
     spec["board"] = Board.named(asked["board"]).text
     read_budget(asked.get("budget"))  # raises a KnightfallError if it is invalid
     if "sprt" in asked and asked["sprt"][0] >= asked["sprt"][1]:
@@ -344,19 +332,18 @@ def game_spec(lab: Lab, kind: str, asked: Asked) -> tuple[Asked, list[str]]:
     shown: list[str] = []
     for field in AGENTS[kind]:
         given = asked[field]
-        shown += [given] if isinstance(given, str) else given
-        if isinstance(given, str):
-            spec[field] = _text(agent_named(given, lab.library.paths))
-        else:
-            spec[field] = [_text(agent_named(one, lab.library.paths)) for one in given]
+        names = [given] if isinstance(given, str) else given
+        texts = [_text(agent_named(one, lab.files.paths)) for one in names]
+        spec[field] = texts[0] if isinstance(given, str) else texts
+        shown += names
     return spec, shown
 
 
 def grading_spec(lab: Lab, kind: str, asked: Asked) -> tuple[Asked, list[str]]:
     """Return the job description of a grading, and its agent as it was given."""
-    agent = agent_named(asked["agent"], lab.library.paths)
+    agent = agent_named(asked["agent"], lab.files.paths)
     spec = {**asked, "kind": kind, "agent": _text(agent), "board": Board.named(asked["board"]).text}
-    return {**spec, "store": lab.store, "files": lab.library.paths}, [asked["agent"]]
+    return {**spec, "store": lab.store, "files": lab.files.paths}, [asked["agent"]]
 
 
 def resuming(lab: Lab, found: Asked) -> str:
@@ -364,7 +351,7 @@ def resuming(lab: Lab, found: Asked) -> str:
 
     It cannot if its agents come from a file that is not on the command line.
     """
-    unknown = [path for path in found["files"] if path not in lab.library.paths.values()]
+    unknown = [path for path in found["files"] if path not in lab.files.paths.values()]
     if found["why_not"] or not unknown:
         return str(found["why_not"])
     names = ", ".join(printable(path.rpartition("/")[2]) for path in unknown)
@@ -381,11 +368,11 @@ def _text(agent: Agent) -> str:
 
 HANDLERS: dict[str, Handler] = {
     "about": about, "events": events, "state": state, "files": files, "studies": studies,
-    "parts": parts, "part": part,
-    "runs": runs, "run": run, "games": games, "game": game, "resume": resume, "stop": _stops("run"),
-    "truth": truth, "gradings": gradings, "grading": grading, "resume_grading": resume_grading,
-    "stop_grading": _stops("grading"), "dismiss": dismiss,
-    "choose": choose, "opinions": opinions, "grade": _starts("grading"),
+    "parts": parts, "part": part, "run": run, "resume": resume, "stop": _stops("run"),
+    "grading": grading, "resume_grading": resume_grading, "stop_grading": _stops("grading"),
+    "dismiss": dismiss, "choose": choose, "opinions": opinions, "grade": _starts("grading"),
+    "truth": _reads("truth", judge=True),
+    **{what: _reads(what) for what in ("runs", "games", "game", "gradings")},
     **{kind: _starts(kind) for kind in ("match", "tournament", "league")},
 }  # fmt: skip
 

@@ -89,11 +89,22 @@ class Gradings:
 
     def all(self) -> list[StoredGrading]:
         """Return every grading that can be read, in the order they were begun."""
-        return [found for id in self._ids() if (found := self._read(id)) is not None]
+        return [found for id in self._ids() if (found := self.one(id)) is not None]
 
     def one(self, id: int) -> StoredGrading | None:
-        """Return a grading by its number; None if it does not exist or cannot be read."""
-        return self._read(id)
+        """Return a grading by its number; None if it does not exist or cannot be read.
+
+        Its file is read again only if it has changed.
+        """
+        try:
+            status = os.stat(self._path(id))
+            stamp = status.st_mtime_ns, status.st_size
+            known = self._kept.get(id)
+            if known is None or known[0] != stamp:
+                known = self._kept[id] = stamp, _parsed(id, read_bytes(self._path(id)))
+            return known[1]
+        except (OSError, KnightfallError):  # deleted, or not a grading
+            return None
 
     def begin(self, header: Mapping[str, Any]) -> StoredGrading:
         """Return the grading with this header's identity, creating it if there is none."""
@@ -141,18 +152,6 @@ class Gradings:
             return []
         stems = [name.removesuffix(".jsonl") for name in names if name.endswith(".jsonl")]
         return sorted(int(stem) for stem in stems if stem.isascii() and stem.isdigit())
-
-    def _read(self, id: int) -> StoredGrading | None:
-        """Return a grading, read again only if its file has changed; None if it is unreadable."""
-        try:
-            status = os.stat(self._path(id))
-            stamp = status.st_mtime_ns, status.st_size
-            known = self._kept.get(id)
-            if known is None or known[0] != stamp:
-                known = self._kept[id] = stamp, _parsed(id, read_bytes(self._path(id)))
-            return known[1]
-        except (OSError, KnightfallError):  # deleted, or not a grading
-            return None
 
 
 def _parsed(id: int, content: bytes) -> StoredGrading:

@@ -22,8 +22,8 @@ from typing import Any
 from knightfall.display.printable import one_line
 from knightfall.isolation.exit_status import describe_exit
 from knightfall.isolation.json_subprocess import send, start_module
+from knightfall.web.lab.agent_names import short_names
 from knightfall.web.lab.guard import RequestRefused
-from knightfall.web.lab.names import short_names
 
 AT_ONCE = 2
 """Most jobs that are played at the same time; each may use every core."""
@@ -128,7 +128,7 @@ class Jobs:
         folder = ""
         try:
             folder = os.path.realpath(tempfile.mkdtemp(prefix="knightfall-run-"))
-            job.process = await start_module("knightfall.web.lab.play_run")
+            job.process = await start_module("knightfall.web.lab.play_job")
             assert job.process.stdin is not None
             assert job.process.stdout is not None
             with suppress(OSError):

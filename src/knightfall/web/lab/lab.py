@@ -17,11 +17,11 @@ from typing import Any
 from knightfall.display.printable import json_line
 from knightfall.errors import KnightfallError
 from knightfall.isolation.json_subprocess import JsonSubprocess
+from knightfall.web.lab.agent_pool import AgentPool
 from knightfall.web.lab.guard import RequestRefused
 from knightfall.web.lab.jobs import Jobs
-from knightfall.web.lab.library import Library
-from knightfall.web.lab.schemas import CLIENT_PATTERN
-from knightfall.web.lab.thinkers import Thinkers
+from knightfall.web.lab.schemas import CLIENT_NAME
+from knightfall.web.lab.watched_files import WatchedFiles
 
 # -- events -----------------------------------------------------------------------------------
 
@@ -170,7 +170,7 @@ def checked_name(given: str | None) -> str | None:
     """Return the name that a tab sent, or None; raise a `KnightfallError` if it is invalid."""
     if given is None:
         return None
-    if not re.fullmatch(CLIENT_PATTERN, given, re.ASCII):
+    if not re.fullmatch(str(CLIENT_NAME["pattern"]), given, re.ASCII):
         raise KnightfallError(
             f"invalid client name {given[:50]!r}: expected 1 to 40 letters, digits, - or _"
         )
@@ -191,14 +191,14 @@ class Lab:
         self.id = secrets.token_hex(8)
         self.store = store
         self.version = 0
-        self.library = Library(files, lambda: self.events.changed())
+        self.files = WatchedFiles(files, lambda: self.events.changed())
         self.jobs = Jobs(lambda: self.events.changed())
         self.tabs = Tabs(grace)
         self.events = EventStream(self.state)
-        archive = "the store", "knightfall.web.lab.archive", store
-        self.archive = JsonSubprocess(*archive)
-        self.judge = JsonSubprocess(*archive)  # a second process: judging games takes long
-        self.thinkers = Thinkers()
+        reader = "the store", "knightfall.web.lab.store_reader", store
+        self.reader = JsonSubprocess(*reader)
+        self.judge = JsonSubprocess(*reader)  # a second process: judging games takes long
+        self.agent_pool = AgentPool()
         self.stopped = 0
 
     def state(self) -> dict[str, Any]:
@@ -207,7 +207,7 @@ class Lab:
             "server": self.id,
             "store": self.version,
             "jobs": [job.to_dict() for job in self.jobs.all.values()],
-            "files": self.library.to_list(),
+            "files": self.files.to_list(),
         }
 
     @asynccontextmanager
@@ -215,7 +215,7 @@ class Lab:
         """Watch files and store while the block runs; then end all jobs and processes."""
         executor = ThreadPoolExecutor(2, "knightfall-look")
         watching = [
-            asyncio.create_task(self.library.watch(executor)),
+            asyncio.create_task(self.files.watch(executor)),
             asyncio.create_task(self._watch_store()),
         ]
         try:
@@ -225,9 +225,9 @@ class Lab:
             self.stopped = await self.jobs.end()
             for task in watching:
                 task.cancel()
-            await self.archive.end()
+            await self.reader.end()
             await self.judge.end()
-            self.thinkers.end()
+            self.agent_pool.end()
             executor.shutdown(wait=False, cancel_futures=True)
 
     async def _watch_store(self) -> None:
@@ -241,7 +241,7 @@ class Lab:
         """Update the version of the store and the progress of jobs; send events if changed."""
         runs = [job for job in self.jobs.active if job.run is not None]
         try:
-            seen = await self.archive.ask({"ask": "watch", "runs": [job.run for job in runs]})
+            seen = await self.reader.ask({"ask": "watch", "runs": [job.run for job in runs]})
         except KnightfallError:  # the next request for a run reports it
             return
         before = self.version, [job.done for job in runs]

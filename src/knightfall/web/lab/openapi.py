@@ -129,13 +129,16 @@ REASONS = {
     "422": "A value is invalid; the error names it and says what is accepted.",
     "429": "Too many searches or streams at the same time.",
 }
-ALWAYS = ("403", "405")
-OF_BODIES = ("400", "413", "415", "422")
+ALWAYS = ("403", "405", "422")
+OF_BODIES = ("400", "413", "415")
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An endpoint of the API: its address, and what it takes and returns."""
+    """An endpoint of the API: its address, and what it takes and returns.
+
+    `errors` lists statuses beside those of every endpoint, of bodies and of path parameters (404).
+    """
 
     name: str
     method: str
@@ -149,86 +152,63 @@ class Endpoint:
     kind: str = "application/json"
 
 
-def _start(name: str, path: str, body: s.Schema) -> Endpoint:
-    what = f"Begin a {'grading' if name == 'grade' else name}."
-    return Endpoint(name, "POST", path, what, "Job", body=body, status="202", errors=("409",))
+def _get(name: str, path: str, summary: str, answer: str, **more: Any) -> Endpoint:
+    return Endpoint(name, "GET", path, summary, answer, **more)
+
+
+def _job(
+    name: str, path: str, summary: str, body: s.Schema = s.NOTHING, status: str = "202"
+) -> Endpoint:
+    """Return an endpoint that changes a job and returns it."""
+    return Endpoint(name, "POST", path, summary, "Job", body, errors=("409",), status=status)
 
 
 _RUN, _GRADING = "/api/runs/{run}", "/api/gradings/{grading}"
+_GAME = f"{_RUN}/games/{{pair}}/{{game}}"
 ENDPOINTS = (
-    Endpoint("about", "GET", "/api/about", "The lab's version and limits.", "About"),
-    Endpoint(
-        "events", "GET", "/api/events", "Server-sent events; each contains the whole state.",
-        "State", query={"client": {"type": "string", "pattern": s.CLIENT_PATTERN, "maxLength": 40}},
-        errors=("422", "429"), kind="text/event-stream",
+    _get("about", "/api/about", "The lab's version and limits.", "About"),
+    _get(
+        "events", "/api/events", "Server-sent events; each contains the whole state.", "State",
+        query={"client": s.CLIENT_NAME}, errors=("429",), kind="text/event-stream",
     ),
-    Endpoint("state", "GET", "/api/state", "The state that the events contain, once.", "State"),
-    Endpoint("files", "GET", "/api/files", "The user's files, with what is in them.", "Files"),
-    Endpoint(
-        "runs", "GET", "/api/runs", "The stored runs, the latest first.", "Runs",
-        query={"limit": s.whole("Most runs to return.", 1, 10_000, default=200)}, errors=("422",),
+    _get("state", "/api/state", "The state that the events contain, once.", "State"),
+    _get("files", "/api/files", "The user's files, with what is in them.", "Files"),
+    _get(
+        "runs", "/api/runs", "The stored runs, the latest first.", "Runs",
+        query={"limit": s.whole("Most runs to return.", 1, 10_000, default=200)},
     ),
-    Endpoint("run", "GET", _RUN, "One run with its report.", "Run", errors=("404", "422")),
-    Endpoint(
-        "games", "GET", f"{_RUN}/games", "Games that pass filters.", "Games", query=s.GAMES,
-        errors=("404", "422"),
-    ),
-    Endpoint(
-        "game", "GET", f"{_RUN}/games/{{pair}}/{{game}}", "One game, move by move.", "Game",
-        errors=("404", "422"),
-    ),
-    _start("match", "/api/matches", s.MATCH),
-    _start("tournament", "/api/tournaments", s.TOURNAMENT),
-    _start("league", "/api/leagues", s.LEAGUE),
-    Endpoint(
-        "resume", "POST", f"{_RUN}/resume", "Resume a run.", "Job", body=s.NOTHING,
-        status="202", errors=("404", "409"),
-    ),
-    Endpoint(
-        "stop", "POST", f"{_RUN}/stop", "Stop a run; what was played is kept.", "Job",
-        body=s.NOTHING, status="202", errors=("404", "409"),
-    ),
-    Endpoint(
-        "truth", "GET", f"{_RUN}/games/{{pair}}/{{game}}/truth",
+    _get("run", _RUN, "One run with its report.", "Run"),
+    _get("games", f"{_RUN}/games", "Games that pass filters.", "Games", query=s.GAMES),
+    _get("game", _GAME, "One game, move by move.", "Game"),
+    _job("match", "/api/matches", "Begin a match.", s.MATCH),
+    _job("tournament", "/api/tournaments", "Begin a tournament.", s.TOURNAMENT),
+    _job("league", "/api/leagues", "Begin a league.", s.LEAGUE),
+    _job("resume", f"{_RUN}/resume", "Resume a run."),
+    _job("stop", f"{_RUN}/stop", "Stop a run; what was played is kept."),
+    _get(
+        "truth", f"{_GAME}/truth",
         "Who was winning a game at its opening, and where wins were thrown away.", "Truth",
-        errors=("404", "422"),
+    ),
+    _get("gradings", "/api/gradings", "The stored gradings, the latest first.", "Gradings"),
+    _job("grade", "/api/gradings", "Begin a grading.", s.GRADING),
+    _get("grading", _GRADING, "One grading with its games.", "Grading"),
+    _job("resume_grading", f"{_GRADING}/resume", "Resume a grading."),
+    _job("stop_grading", f"{_GRADING}/stop", "Stop a grading; its games are kept."),
+    _job(
+        "dismiss", "/api/jobs/{job}/dismiss", "Remove a job that has ended from the list.",
+        status="200",
     ),
     Endpoint(
-        "gradings", "GET", "/api/gradings", "The stored gradings, the latest first.", "Gradings",
-        errors=("422",),
-    ),
-    _start("grade", "/api/gradings", s.GRADING),
-    Endpoint(
-        "grading", "GET", _GRADING, "One grading with its games.", "Grading", errors=("404", "422")
-    ),
-    Endpoint(
-        "resume_grading", "POST", f"{_GRADING}/resume", "Resume a grading.", "Job",
-        body=s.NOTHING, status="202", errors=("404", "409"),
-    ),
-    Endpoint(
-        "stop_grading", "POST", f"{_GRADING}/stop", "Stop a grading; its games are kept.",
-        "Job", body=s.NOTHING, status="202", errors=("404", "409"),
-    ),
-    Endpoint(
-        "dismiss", "POST", "/api/jobs/{job}/dismiss", "Remove a job that has ended from the list.",
-        "Job", body=s.NOTHING, errors=("404", "409"),
-    ),
-    Endpoint(
-        "choose", "POST", "/api/choose", "The move that an agent chooses.", "Move", body=s.CHOOSE,
+        "choose", "POST", "/api/choose", "The move that an agent chooses.", "Move", s.CHOOSE,
         errors=("429",),
     ),
     Endpoint(
         "opinions", "POST", "/api/opinions", "Values of legal moves by heuristics.", "Opinions",
-        body=s.OPINIONS, errors=("429",),
+        s.OPINIONS, errors=("429",),
     ),
-    Endpoint(
-        "studies", "GET", "/api/studies", "The five studies in short.", "Studies", errors=("404",)
-    ),
-    Endpoint("parts", "GET", "/api/parts", "The views that extensions add to the page.", "Parts"),
-    Endpoint(
-        "part", "GET", "/api/parts/{part}", "The HTML of a view that an extension adds.", "Part",
-        errors=("404", "422"),
-    ),
+    _get("studies", "/api/studies", "The five studies in short.", "Studies", errors=("404",)),
+    _get("parts", "/api/parts", "The views that extensions add to the page.", "Parts"),
+    _get("part", "/api/parts/{part}", "The HTML of a view that an extension adds.", "Part"),
 )  # fmt: skip
 
 PARAMETERS: dict[str, s.Schema] = {
@@ -270,13 +250,12 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
     ]
     parameters += [_parameter(name, "query", one) for name, one in endpoint.query.items()]
     if changes:
-        tab = {"type": "string", "pattern": s.CLIENT_PATTERN, "maxLength": 40}
-        parameters.append(_parameter(CLIENT, "header", tab))
+        parameters.append(_parameter(CLIENT, "header", s.CLIENT_NAME))
     answer = {"$ref": f"#/components/schemas/{endpoint.answer}"}
     if endpoint.kind != "application/json":
         answer = {"type": "string"}
     codes = {*ALWAYS, *endpoint.errors, *(OF_BODIES if changes else ())}
-    codes |= {"422"} if parameters else set()
+    codes |= {"404"} if "{" in endpoint.path else set()
     responses = {
         endpoint.status: {
             "description": endpoint.summary,

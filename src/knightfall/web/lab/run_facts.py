@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 from knightfall.agents import known_agent
-from knightfall.arena.plan import GameRecord, check_files, file_hash
+from knightfall.arena.plan import GameRecord, check_unchanged
 from knightfall.arena.reports import report_on
 from knightfall.arena.reports.league import LeagueReport
 from knightfall.arena.reports.match import MatchReport
@@ -27,13 +27,11 @@ from knightfall.position import Position, other
 from knightfall.solver.atlas import lookup
 from knightfall.solver.engine import Engine, Limits, OutOfBudget
 from knightfall.solver.solve import Solver
+from knightfall.web.lab.agent_names import short_names
 from knightfall.web.lab.gradings import StoredGrading
-from knightfall.web.lab.names import short_names
 
 POINTS = 300
 """Most points of the path of a sequential test; a chart cannot show more."""
-
-EDITED = "A file with its agents has been edited since it began."
 
 RECENT = 4
 """Number of latest games that are shown while a run is played."""
@@ -80,39 +78,32 @@ def llr_path(run: Run) -> dict[str, Any] | None:
 
 def resuming(run: Run) -> dict[str, Any]:
     """Return why a run cannot be resumed (empty if it can), and the files with its agents."""
-    why, plan = "", run.plan
-    if run.finished:
-        why = "It is finished."
-    elif plan.kind == "worth":
+    plan = run.plan
+    why = _why_not(bool(run.finished), run.key == plan.key(engine()), plan.files)
+    if plan.kind == "worth" and not run.finished:
         why = "Resume it with the command knightfall worth."
-    elif run.key != plan.key(engine()):
-        why = "It was begun by another version of knightfall."
-    else:
-        try:
-            check_files(plan)
-        except KnightfallError:
-            why = EDITED
     files = {path for entrant in plan.entrants for path in known_agent(entrant.agent).files}
     return {"why_not": why, "files": sorted(files)}
 
 
 def grading_resuming(found: StoredGrading) -> dict[str, Any]:
     """Return why a grading cannot be resumed (empty if it can), and the files with its agent."""
-    why, files = "", known_agent(found.header["agent"]).files
-    if found.finished:
-        why = "It is finished."
-    elif found.header["engine"] != engine():
-        why = "It was begun by another version of knightfall."
-    elif any(_is_edited(path, before) for path, before in found.header["files"].items()):
-        why = EDITED
-    return {"why_not": why, "files": sorted(files)}
+    header = found.header
+    why = _why_not(found.finished, header["engine"] == engine(), header["files"])
+    return {"why_not": why, "files": sorted(known_agent(header["agent"]).files)}
 
 
-def _is_edited(path: str, before: str) -> bool:
+def _why_not(finished: bool, same_engine: bool, files: Mapping[str, str]) -> str:
+    """Return why a run or grading cannot be resumed; `files` are hashes by path."""
+    if finished:
+        return "It is finished."
+    if not same_engine:
+        return "It was begun by another version of knightfall."
     try:
-        return file_hash(path) != before
+        check_unchanged(files)
     except KnightfallError:
-        return True
+        return "A file with its agents has been edited since it began."
+    return ""
 
 
 # -- verdicts --------------------------------------------------------------------------------

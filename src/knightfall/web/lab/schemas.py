@@ -5,24 +5,13 @@ An error names the field, what was given and what is accepted.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from knightfall.display.printable import one_line
 from knightfall.errors import KnightfallError
-from knightfall.reading import (
-    MOST,
-    Between,
-    Items,
-    OneOf,
-    Text,
-    Whole,
-    check,
-    parse_json,
-    shown,
-)
+from knightfall.reading import MOST, Between, Items, OneOf, Text, Whole, check, parse_json, shown
 from knightfall.web.lab.guard import RequestRefused
 
 # -- the requests -----------------------------------------------------------------------------
@@ -37,7 +26,8 @@ MOST_SEED = 2**53 - 1
 MOST_OPENINGS = 10_000
 LONGEST_AGENT = 500
 MOST_GAMES = 500
-CLIENT_PATTERN = "^[A-Za-z0-9_-]{1,40}$"
+CLIENT_NAME = {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,40}$", "maxLength": 40}
+"""The name that a browser tab gives itself."""
 
 
 def text(about: str, longest: int = LONGEST_AGENT, **more: Any) -> Schema:
@@ -205,12 +195,12 @@ def read_body(body: bytes, kind: str, schema: Schema) -> dict[str, Any]:
                 400, f"the body is not JSON: {one_line(str(error))[:200]}"
             ) from None
     check(shape_of(schema), value)
-    return {**_defaults(schema), **value}
+    return {**_defaults(schema["properties"]), **value}
 
 
 def read_query(given: Mapping[str, list[str]], schemas: Mapping[str, Schema]) -> dict[str, Any]:
     """Return the parameters of an address; a missing one has its default or stays absent."""
-    found: dict[str, Any] = {}
+    found = _defaults(schemas)
     for name, texts in given.items():
         if name not in schemas:
             known = ", ".join(schemas) or "none"
@@ -219,9 +209,6 @@ def read_query(given: Mapping[str, list[str]], schemas: Mapping[str, Schema]) ->
             raise KnightfallError(f"{name} is given {len(texts)} times")
         found[name] = _converted(schemas[name], texts[0])
         check(shape_of(schemas[name]), found[name], name)
-    for name, schema in schemas.items():
-        if "default" in schema:
-            found.setdefault(name, schema["default"])
     return found
 
 
@@ -232,8 +219,7 @@ def _converted(schema: Schema, text: str) -> Any:
     return text
 
 
-def _defaults(schema: Schema) -> dict[str, Any]:
-    fields: Mapping[str, Schema] = schema.get("properties", {})
+def _defaults(fields: Mapping[str, Schema]) -> dict[str, Any]:
     return {name: field["default"] for name, field in fields.items() if "default" in field}
 
 
@@ -241,44 +227,24 @@ def _defaults(schema: Schema) -> dict[str, Any]:
 
 
 def shape_of(schema: Schema) -> Any:
-    """Return the shape, as `knightfall.reading` checks it, of the values a schema describes."""
-    kinds = schema.get("type", ())
-    shapes = tuple(_SHAPES[one](schema) for one in ([kinds] if isinstance(kinds, str) else kinds))
-    return shapes[0] if len(shapes) == 1 else shapes or object
+    """Return the shape, as `knightfall.reading` checks it, of the values a schema describes.
 
-
-def _text(schema: Schema) -> Any:
+    Only the parts of JSON Schema that the requests above use are supported.
+    """
+    match schema["type"]:
+        case "object":
+            required, fields = schema["required"], schema["properties"].items()
+            return {n if n in required else f"{n}?": shape_of(field) for n, field in fields}
+        case "array":
+            return Items(shape_of(schema["items"]), schema["minItems"], schema["maxItems"])
+        case "integer":
+            return Whole(schema.get("minimum", -MOST), schema.get("maximum", MOST))
+        case "number":
+            return Between(schema["minimum"], schema["maximum"])
+        case "boolean":
+            return bool
     if "enum" in schema:
-        return OneOf([word for word in schema["enum"] if isinstance(word, str)])
-    pattern = schema.get("pattern", "")
+        return OneOf(schema["enum"])
+    longest, shortest = schema.get("maxLength", MOST), schema.get("minLength", 0)
     example = schema.get("examples", [""])[0]
-    return Text(schema.get("maxLength", MOST), schema.get("minLength", 0), pattern, example)
-
-
-def _number(schema: Schema) -> Any:
-    if "minimum" not in schema and "maximum" not in schema:
-        return float
-    return Between(schema.get("minimum", -math.inf), schema.get("maximum", math.inf))
-
-
-def _fields(schema: Schema) -> Any:
-    required = schema.get("required", ())
-    fields: Mapping[str, Schema] = schema.get("properties", {})
-    shape: dict[Any, Any] = {
-        name if name in required else f"{name}?": shape_of(field) for name, field in fields.items()
-    }
-    return shape if schema.get("additionalProperties") is False else {**shape, ...: object}
-
-
-_SHAPES: dict[str, Callable[[Schema], Any]] = {
-    "string": _text,
-    "boolean": lambda schema: bool,
-    "integer": lambda schema: Whole(schema.get("minimum", -MOST), schema.get("maximum", MOST)),
-    "number": _number,
-    "array": lambda schema: Items(
-        shape_of(schema.get("items", {})), schema.get("minItems", 0), schema.get("maxItems", MOST)
-    ),
-    "object": _fields,
-    "null": lambda schema: None,
-}
-"""The shape of each supported type of JSON Schema."""
+    return Text(longest, shortest, schema.get("pattern", ""), example)

@@ -25,7 +25,7 @@ import { Router } from "./views/router.js";
 import { addSound } from "./views/sound.js";
 
 /** @typedef {import("./model/agents.js").Agent} Agent */
-/** @typedef {import("./model/play.js").Asking} Asking */
+/** @typedef {import("./model/play.js").EngineLike} EngineLike */
 
 /**
  * The data of the page: the engine, the ladder, and a function that fetches data for views that are opened later.
@@ -80,11 +80,11 @@ export class Page {
 
   /**
    * Return an object that computes the opponent's moves: by the engine or, for agents of the server, by the provider.
-   * @returns {Asking}
+   * @returns {EngineLike}
    */
   opponent() {
     const engine = new Engine(this.source);
-    return /** @type {Asking} */ ({
+    return /** @type {EngineLike} */ ({
       ask: (/** @type {any} */ name, /** @type {any} */ about) =>
         (about.agent.kind === "remote" && this.play.provider ? this.play.provider.player : engine).ask(name, about),
       stop: () => {

@@ -1,8 +1,9 @@
 // The page of a grading: how often the agent kept a won position won, and its games.
 
+import { many } from "../model/words.js";
 import { el } from "../views/dom.js";
 import { analysisLink } from "./boards.js";
-import { agentName, count, interval, link, localTime, many, messageOf, percent, renew, table } from "./make.js";
+import { agentName, count, interval, link, localTime, messageOf, percent, renew, table } from "./make.js";
 import { jobLine } from "./overview.js";
 
 /** @typedef {import("./server.js").Grade} Grade */

@@ -100,13 +100,6 @@ export const interval = (low, high) =>
   low == null || high == null ? "" : `${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)}`;
 
 /**
- * Return a number with its noun, as in "1 game" and "2 games".
- * @param {number} number
- * @param {string} one the noun in the singular
- */
-export const many = (number, one, several = `${one}s`) => `${count(number)} ${number === 1 ? one : several}`;
-
-/**
  * Return a number with its sign.
  * @param {JsonNumber} value
  */

@@ -7,7 +7,7 @@ import { cellNamed, formatFen } from "../model/notation.js";
 /** @typedef {import("../model/agents.js").Agent} Agent */
 /** @typedef {import("../model/heuristics.js").Heuristic} Heuristic */
 /** @typedef {import("../model/notation.js").Position} Position */
-/** @typedef {import("../model/play.js").Asking} Asking */
+/** @typedef {import("../model/play.js").EngineLike} EngineLike */
 /** @typedef {import("../page.js").Page} Page */
 /** @typedef {import("./server.js").Server} Server */
 
@@ -52,7 +52,7 @@ class ServerProvider {
   constructor(server, heuristics) {
     this.server = server;
     this.heuristics = heuristics;
-    this.player = /** @type {Asking} */ (/** @type {unknown} */ (new ServerPlayer(server)));
+    this.player = /** @type {EngineLike} */ (/** @type {unknown} */ (new ServerPlayer(server)));
   }
 
   /**

@@ -1,8 +1,9 @@
 // The lab's first page: the form that starts a run, what is being played, the user's files and every stored run.
 
+import { many } from "../model/words.js";
 import { el } from "../views/dom.js";
 import { StartForm } from "./form.js";
-import { agentName, count, link, localTime, many, messageOf, percent, renew, table } from "./make.js";
+import { agentName, count, link, localTime, messageOf, percent, renew, table } from "./make.js";
 
 /** @typedef {import("../views/dom.js").Child} Child */
 /** @typedef {import("./server.js").GradingSummary} GradingSummary */

@@ -1,9 +1,10 @@
 // The page of a run: its tables, charts and last games, drawn again while it is being played.
 
+import { many } from "../model/words.js";
 import { el } from "../views/dom.js";
 import { SmallBoards } from "./boards.js";
 import { llrChart, ratingsChart } from "./charts.js";
-import { count, link, localTime, many, messageOf, renew } from "./make.js";
+import { count, link, localTime, messageOf, renew } from "./make.js";
 import { jobLine } from "./overview.js";
 import { tablesOf } from "./tables.js";
 

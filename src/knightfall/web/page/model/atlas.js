@@ -3,7 +3,7 @@
 import { cellNamed, cellsIn, emptyBoard, nameOf } from "./notation.js";
 
 /** @typedef {import("./engine.js").Opening} Opening */
-/** @typedef {import("./play.js").Asking} Asking */
+/** @typedef {import("./play.js").EngineLike} EngineLike */
 /** @typedef {import("./store.js").Store} Store */
 
 /** A cell of the heat map: how many of `all` replies to a first knight here the first player wins. */
@@ -25,7 +25,7 @@ import { cellNamed, cellsIn, emptyBoard, nameOf } from "./notation.js";
 export class Atlas {
   /**
    * @param {Store} store
-   * @param {Asking} rules
+   * @param {EngineLike} rules
    * @param {string[]} solved the boards of the atlas file, each at most as wide as high
    */
   constructor(store, rules, solved) {

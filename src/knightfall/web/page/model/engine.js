@@ -20,7 +20,7 @@
 
 /**
  * Facts about a position. Only the moves are known before both knights are placed.
- * @typedef {object} Seen
+ * @typedef {object} PositionFacts
  * @property {number[]} moves the legal moves, as cells
  * @property {Record<Side, bigint>} [reach] the cells that each knight could get to if it were alone
  * @property {boolean} [separated] whether no cell can be reached by both knights
@@ -73,7 +73,7 @@
  *   partial answers come after each step
  * @property {{asked: {position: Position, ms: number}, answer: Truth}} verdicts who wins after each move, not how soon
  * @property {{asked: {position: Position, agent: Agent}, answer: Choice}} choose an agent's move
- * @property {{asked: {position: Position}, answer: Seen}} look
+ * @property {{asked: {position: Position}, answer: PositionFacts}} look
  * @property {{asked: {position: Position, sums: Term[][]}, answer: Record<number, number[]>}} opinions the value of
  *   each move by each heuristic, for the side that moves
  * @property {{asked: {position: Position, sums: Term[][]}, answer: Cluster | null}} cluster the window of open_cluster;

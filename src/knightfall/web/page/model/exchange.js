@@ -162,17 +162,3 @@ export function picture(position, knight, last = []) {
     `${parts.join("")}</svg>\n`
   );
 }
-
-/**
- * Save a text as a file of the browser's user.
- * @param {string} name
- * @param {string} text
- * @param {string} type the MIME type
- */
-export function save(name, text, type) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-}

@@ -5,13 +5,13 @@ import { placed } from "./status.js";
 import { NAMES, other } from "./words.js";
 
 /** @typedef {import("./engine.js").Cluster} Cluster */
-/** @typedef {import("./engine.js").Seen} Seen */
+/** @typedef {import("./engine.js").PositionFacts} PositionFacts */
 /** @typedef {import("./notation.js").Position} Position */
 
 /**
  * Return a sentence on each layer.
  * @param {Position} position
- * @param {Seen} seen
+ * @param {PositionFacts} seen
  * @returns {{roles: string, reach: string, walks: string, mirror: string}}
  */
 export function explanations(position, seen) {
@@ -56,7 +56,7 @@ export function clusterSentence(position, { cells, center, blocked, counts }) {
     : `${found}: ${favoured} once a fifth of the board is blocked.`;
 }
 
-/** @param {Seen} seen */
+/** @param {PositionFacts} seen */
 function walksSentence({ separated, walks }) {
   if (!separated || !walks) return "The knights can still meet, so each can block the other’s longest walk.";
   if (walks.w < 0 || walks.b < 0) {

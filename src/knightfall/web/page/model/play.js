@@ -15,7 +15,7 @@ import { other } from "./words.js";
 
 /** @typedef {import("./agents.js").Agent} Agent */
 /** @typedef {import("./heuristics.js").Heuristic} Heuristic */
-/** @typedef {Pick<import("./engine.js").Engine, "ask" | "stop">} Asking an engine, or what answers like one */
+/** @typedef {Pick<import("./engine.js").Engine, "ask" | "stop">} EngineLike an engine, or what answers like one */
 /** @typedef {import("./notation.js").Position} Position */
 /** @typedef {import("./notation.js").Side} Side */
 /** @typedef {import("./store.js").Game} Game */
@@ -25,7 +25,7 @@ import { other } from "./words.js";
 /**
  * The engines of the page, each in its own thread: `rules` answers at once and is never stopped, `solver` finds the
  * truth about the current position, `guide` computes everything else about it, `opponent` the opponent's moves.
- * @typedef {{rules: Asking, solver: Asking, guide: Asking, opponent: Asking}} Engines
+ * @typedef {{rules: EngineLike, solver: EngineLike, guide: EngineLike, opponent: EngineLike}} Engines
  */
 
 /**
@@ -35,7 +35,7 @@ import { other } from "./words.js";
  * @property {(name: string) => boolean} judges whether it knows a heuristic
  * @property {(position: Position, names: string[], askEngine: (names: string[]) => Promise<Record<number, number[]>>)
  *   => Promise<Record<number, number[]>>} opinionsOf values of heuristics; `askEngine` evaluates those of the engine
- * @property {Asking} player computes the moves of its agents
+ * @property {EngineLike} player computes the moves of its agents
  */
 
 /** @typedef {{game: string | null, mode: "play" | "analyse"}} Kept the game's id in the list of games, and the mode */

@@ -8,11 +8,11 @@ import { NAMES } from "./words.js";
 
 /** @typedef {import("./heuristics.js").Heuristic} Heuristic */
 /** @typedef {import("./engine.js").MoveTruth} MoveTruth */
-/** @typedef {import("./engine.js").Seen} Seen */
+/** @typedef {import("./engine.js").PositionFacts} PositionFacts */
 /** @typedef {import("./engine.js").Truth} Truth */
 /** @typedef {import("./marks.js").Mark} Mark */
 /** @typedef {import("./notation.js").Position} Position */
-/** @typedef {import("./play.js").Asking} Asking */
+/** @typedef {import("./play.js").EngineLike} EngineLike */
 /** @typedef {import("./store.js").Message} Message */
 /** @typedef {import("./store.js").Store} Store */
 
@@ -42,7 +42,7 @@ import { NAMES } from "./words.js";
  * @property {number} number from 1 on
  * @property {Puzzle} puzzle
  * @property {Position} position
- * @property {Seen} seen
+ * @property {PositionFacts} seen
  * @property {number[]} line the moves played
  * @property {Record<number, Mark>} marks
  * @property {number[]} last the cells of the last move
@@ -141,8 +141,8 @@ export function readRecord(stored) {
 export class Puzzles {
   /**
    * @param {Store} store
-   * @param {Asking} rules
-   * @param {Asking} engine judges and replies; no other part of the page may stop it
+   * @param {EngineLike} rules
+   * @param {EngineLike} engine judges and replies; no other part of the page may stop it
    * @param {Heuristic[]} heuristics
    * @param {() => Promise<PuzzleData>} fetchData
    * @param {() => Date} clock

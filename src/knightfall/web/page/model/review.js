@@ -4,7 +4,7 @@ import { Stopped } from "./engine.js";
 import { hasWin, inPlies } from "./marks.js";
 import { nameOf } from "./notation.js";
 import { placed } from "./status.js";
-import { NAMES, other } from "./words.js";
+import { many, NAMES, other } from "./words.js";
 
 /** @typedef {import("./play.js").Play} Play */
 /** @typedef {import("./tree.js").Node} Node */
@@ -48,8 +48,7 @@ export class Review {
     }
     play.changed();
     const wrong = line.filter((node) => node.blunder).length;
-    const moves = wrong === 1 ? "1 move" : `${wrong} moves`;
-    play.say(wrong ? `${moves} threw a win away (??).` : "No move threw a win away.");
+    play.say(wrong ? `${many(wrong, "move")} threw a win away (??).` : "No move threw a win away.");
   }
 
   /** @param {Node} node */

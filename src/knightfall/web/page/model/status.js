@@ -4,7 +4,7 @@ import { nameOf, POCKET } from "./notation.js";
 import { opponentName } from "./opponents.js";
 import { many, NAMES, other } from "./words.js";
 
-/** @typedef {import("./engine.js").Seen} Seen */
+/** @typedef {import("./engine.js").PositionFacts} PositionFacts */
 /** @typedef {import("./notation.js").Position} Position */
 /** @typedef {import("./notation.js").Side} Side */
 /** @typedef {import("./store.js").Game} Game */
@@ -18,7 +18,7 @@ export const placed = ({ white, black }) => white !== POCKET && black !== POCKET
 /**
  * Return who has won the game at the current position; null if it is not over.
  * @param {Game} game
- * @param {Seen | undefined} seen
+ * @param {PositionFacts | undefined} seen
  * @returns {Side | null}
  */
 export function winnerOf({ resigned, tree }, seen) {
@@ -57,7 +57,7 @@ export function statusOf({ game, look, thinking, ladder, mode }) {
   const [next] = node.children;
   if (!yours && next && mode === "play") {
     const went = `${name(side)} went to ${nameOf(node.position, Number(next.cell))} here.`;
-    return { text: `${went} Click it or Redo to go on.`, kind: "" };
+    return { text: `${went} Click that cell or Redo to continue.`, kind: "" };
   }
   const doing = node.position[side === "w" ? "white" : "black"] === POCKET ? "place a knight" : "move";
   const first =

@@ -6,7 +6,7 @@ import { Tree } from "./tree.js";
 
 /** @typedef {import("./agents.js").Agent} Agent */
 /** @typedef {import("./engine.js").Cluster} Cluster */
-/** @typedef {import("./engine.js").Seen} Seen */
+/** @typedef {import("./engine.js").PositionFacts} PositionFacts */
 /** @typedef {import("./engine.js").Truth} Truth */
 /** @typedef {import("./notation.js").Side} Side */
 /** @typedef {import("./puzzles.js").PuzzleState} PuzzleState */
@@ -27,9 +27,9 @@ import { Tree } from "./tree.js";
 
 /**
  * What the engine found out about the current node; fields are null or empty until it has answered.
- * @typedef {object} Look
+ * @typedef {object} NodeAnalysis
  * @property {Node} node
- * @property {Seen} seen
+ * @property {PositionFacts} seen
  * @property {Truth | null} truth
  * @property {boolean} searching whether more of the truth is being computed
  * @property {boolean} unfinished whether time ran out before all of it was known
@@ -86,7 +86,7 @@ import { Tree } from "./tree.js";
  * @property {{name: string, words: string[]}} view
  * @property {"play" | "analyse"} mode
  * @property {Game} game
- * @property {Look | null} look
+ * @property {NodeAnalysis | null} look
  * @property {Message | null} message the last message; without one the status line shows the state of the game
  * @property {boolean} thinking whether the opponent is computing its move
  * @property {boolean} busy whether a click is being carried out, so that others are ignored

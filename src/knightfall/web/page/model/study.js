@@ -7,13 +7,13 @@ import { formatFen } from "./notation.js";
 import { placed, winnerOf } from "./status.js";
 import { other } from "./words.js";
 
-/** @typedef {import("./engine.js").Seen} Seen */
+/** @typedef {import("./engine.js").PositionFacts} PositionFacts */
 /** @typedef {import("./engine.js").Truth} Truth */
 /** @typedef {import("./notation.js").Position} Position */
 /** @typedef {import("./notation.js").Side} Side */
-/** @typedef {import("./play.js").Asking} Asking */
+/** @typedef {import("./play.js").EngineLike} EngineLike */
 /** @typedef {import("./play.js").Play} Play */
-/** @typedef {import("./store.js").Look} Look */
+/** @typedef {import("./store.js").NodeAnalysis} NodeAnalysis */
 /** @typedef {import("./tree.js").Node} Node */
 
 /** Longest time for the truth about one position, in milliseconds. */
@@ -24,8 +24,8 @@ const MAX_KEPT_TRUTHS = 500;
 /**
  * Return the analysis of a position before anything is computed.
  * @param {Node} node
- * @param {Seen} seen
- * @returns {Look}
+ * @param {PositionFacts} seen
+ * @returns {NodeAnalysis}
  */
 export const emptyLook = (node, seen) => ({
   node,
@@ -56,7 +56,7 @@ export class Study {
   /**
    * Add results to the analysis of a node, if it is still the current one. Return whether it is.
    * @param {Node} node
-   * @param {Partial<Look>} found
+   * @param {Partial<NodeAnalysis>} found
    */
   found(node, found) {
     const { look } = this.play.state;
@@ -108,7 +108,7 @@ export class Study {
    */
   async opinions(position, moves) {
     const names = splitAtCommas(this.play.state.settings.heuristic).slice(0, MAX_OPINIONS);
-    /** @type {Look["cluster"]} */
+    /** @type {NodeAnalysis["cluster"]} */
     let cluster = null;
     if (!names.length || !moves.length) return { names, opinions: null, cluster, wrong: "" };
     const askEngine = async (/** @type {string[]} */ some) => {
@@ -171,7 +171,7 @@ export class Study {
    * Return who wins after each move, but not how soon; this takes only milliseconds. Moves for which time ran out are
    * missing.
    * @param {Position} position
-   * @param {Asking} engine
+   * @param {EngineLike} engine
    * @returns {Promise<Truth>}
    */
   async verdicts(position, engine = this.engines.guide) {

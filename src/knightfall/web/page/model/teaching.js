@@ -31,7 +31,7 @@ export class Teacher {
     play.changed();
     await play.refresh();
     const name = nameOf(before.position, cell);
-    play.say(`${name} throws the win away. Try again, or go on with it by Redo.`, "bad");
+    play.say(`${name} throws the win away. Try again, or play it anyway with Redo.`, "bad");
   }
 
   /**

@@ -13,11 +13,11 @@ export const NAMES = { w: "White", b: "Black" };
 export const other = (side) => (side === "w" ? "b" : "w");
 
 /**
- * Return a number with its noun, as in "1 move" and "2 moves".
+ * Return a number with its noun, as in "1 move" and "2,352 moves".
  * @param {number} number
  * @param {string} one the noun in the singular
  */
-export const many = (number, one) => `${number} ${number === 1 ? one : `${one}s`}`;
+export const many = (number, one) => `${number.toLocaleString("en")} ${number === 1 ? one : `${one}s`}`;
 
 /**
  * Return a number of plies, as in "1 ply" and "2 plies".

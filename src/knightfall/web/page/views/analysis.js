@@ -188,10 +188,10 @@ export async function copyChallenge(play, copy) {
 }
 
 /**
- * Save a text as a file of the browser's user.
+ * Offer a text to the user as a file to save.
  * @param {string} name
  * @param {string} text
- * @param {string} type
+ * @param {string} type the MIME type
  */
 function save(name, text, type) {
   const link = el("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });

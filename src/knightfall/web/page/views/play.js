@@ -119,7 +119,7 @@ function linePaths({ node, cells, shown }) {
 
 /**
  * Return the paths of the layers that are shown: longest walks, and the image of each move.
- * @param {import("../model/store.js").Look | null} look
+ * @param {import("../model/store.js").NodeAnalysis | null} look
  * @returns {Path[]}
  */
 function pathsOf(look) {

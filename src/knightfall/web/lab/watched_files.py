@@ -19,7 +19,7 @@ from knightfall.display.printable import one_line
 from knightfall.errors import FileFault, KnightfallError
 from knightfall.isolation.run_isolated import ChildExited, run_isolated
 from knightfall.user_files import Stamp, load, stamp
-from knightfall.web.lab.names import can_be_named, listed_name
+from knightfall.web.lab.agent_names import can_be_named, listed_name
 
 # -- the content of a file --------------------------------------------------------------------
 
@@ -31,8 +31,11 @@ MOST = 100
 """Most heuristics, and most agents, that are listed of a file."""
 
 
-def seen_in(path: str, shown: str) -> dict[str, Any]:
-    """Return a file's heuristics and agents with their errors, and the files it depends on."""
+def contents_of(path: str, shown: str) -> dict[str, Any]:
+    """Return a file's heuristics and agents with their errors, and the files it depends on.
+
+    `shown` is the name under which the browser knows the file.
+    """
     file = Path(path).resolve()
     try:
         loaded = load(file, shown)
@@ -44,19 +47,15 @@ def seen_in(path: str, shown: str) -> dict[str, Any]:
     for name, thing in list(vars(loaded.module).items()):
         if name.startswith("_"):
             continue
-        if _is_agent_class(thing, loaded.module) and len(found["agents"]) < MOST:
-            found["agents"].append(_row(name, f"python({shown}:{name})", thing))
-            continue
         function = getattr(thing, "py_func", thing)
-        if not isinstance(function, FunctionType):
-            continue
-        if function.__code__.co_filename != str(file):
-            continue
-        if _is_meant_as_heuristic(thing, function) and len(found["heuristics"]) < MOST:
-            found["heuristics"].append(_heuristic(path, name, function, shown))
-        elif _positional(function) == 1 and len(found["agents"]) < MOST:
-            row = _row(name, f"python({shown}:{name})", function)
-            found["agents"].append(row)
+        own = isinstance(function, FunctionType) and function.__code__.co_filename == str(file)
+        if own and _is_meant_as_heuristic(thing, function):
+            if len(found["heuristics"]) < MOST:
+                found["heuristics"].append(_heuristic(path, name, function, shown))
+        elif len(found["agents"]) < MOST and (
+            _is_agent_class(thing, loaded.module) or (own and _positional(function) == 1)
+        ):
+            found["agents"].append(_row(name, f"python({shown}:{name})", function))
     found["agents"] += _players(path, shown)
     return {**found, "sources": sorted(loaded.stamps)}
 
@@ -154,7 +153,7 @@ LOADING = 60.0
 """Seconds allowed for loading a file and compiling its heuristics."""
 
 
-class KnownFile:
+class WatchedFile:
     """A user's file, and the heuristics and agents found in it."""
 
     def __init__(self, name: str, path: str) -> None:
@@ -181,7 +180,7 @@ class KnownFile:
             found = nothing_in_it(f"{self.name}: the file no longer exists")
         else:
             try:
-                found = run_isolated(seen_in, self.path, self.name, seconds=LOADING)
+                found = run_isolated(contents_of, self.path, self.name, seconds=LOADING)
             except ChildExited as exited:
                 found = nothing_in_it(f"{self.name} cannot be loaded: it {exited}")
         stamps |= {path: stamp(path) for path in found.pop("sources", ())}
@@ -193,17 +192,17 @@ class KnownFile:
         return {"name": self.name, "looking": self.looking, **self.seen}
 
 
-class Library:
+class WatchedFiles:
     """All user files that the command line names."""
 
     def __init__(self, paths: list[str], on_change: Callable[[], None]) -> None:
         self._on_change = on_change
-        self.files: dict[str, KnownFile] = {}
+        self.files: dict[str, WatchedFile] = {}
         for given in paths:
             path = checked_path(given)
             if path not in self.paths.values():
                 name = listed_name(path, self.paths)
-                self.files[name] = KnownFile(name, path)
+                self.files[name] = WatchedFile(name, path)
 
     @property
     def paths(self) -> dict[str, str]:

@@ -16,13 +16,13 @@ from knightfall.errors import KnightfallError
 from knightfall.statistics import pairs as statistics
 from knightfall.statistics.pairs import difference, holm
 from knightfall.statistics.rates import Share, Z
-from knightfall.studies.comparisons import PairScores
-from knightfall.studies.condition_trials import Prediction, predicted
+from knightfall.studies.comparisons import PairScores, signed_interval
+from knightfall.studies.condition_trials import Prediction, predict
 from knightfall.studies.plans import SWEEP_TIMES
 
 
 @dataclass(frozen=True)
-class Rate:
+class WinRate:
     """A win rate in % with its 95 % interval, and the games behind it."""
 
     rate: float
@@ -40,7 +40,7 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Gap:
+class Lead:
     """A heuristic's lead over `improved` in points, with the 95 % interval."""
 
     points: float
@@ -48,17 +48,17 @@ class Gap:
     high: float
 
     def __str__(self) -> str:
-        return f"{signed(self.points, 1)} ({signed(self.low, 1)} to {signed(self.high, 1)})"
+        return f"{signed(self.points, 1)} {signed_interval(self.low, self.high)}"
 
 
-def rate_of_pairs(scores: npt.NDArray[np.int8]) -> Rate:
+def rate_of_pairs(scores: npt.NDArray[np.int8]) -> WinRate:
     """Return the rate of pair scores 0, 1 and 2."""
     lost, split, won = (int((scores == score).sum()) for score in range(3))
     found = statistics.of_pairs((lost, 0, split, 0, won))
-    return Rate(100 * found.score, 100 * found.low, 100 * found.high, 2 * found.units)
+    return WinRate(100 * found.score, 100 * found.low, 100 * found.high, 2 * found.units)
 
 
-def rate_of_games(won: float, games: int) -> Rate:
+def rate_of_games(won: float, games: int) -> WinRate:
     """Return the rate of games without pair information; all are taken as independent.
 
     `won` need not be whole, because published rates are rounded.
@@ -66,7 +66,7 @@ def rate_of_games(won: float, games: int) -> Rate:
     low, high = Share(round(won), games).interval
     shift = (won - round(won)) / games
     low, high = max(0.0, low + shift), min(1.0, high + shift)
-    return Rate(100 * won / games, 100 * low, 100 * high, games)
+    return WinRate(100 * won / games, 100 * low, 100 * high, games)
 
 
 @dataclass(frozen=True)
@@ -89,25 +89,25 @@ class Tournament:
 
     def prediction(self) -> Prediction:
         """Return what these games predict for the published ones."""
-        return predicted(self.heuristics, self.opponents, self.scores)
+        return predict(self.heuristics, self.opponents, self.scores)
 
-    def against(self, heuristic: str) -> list[Rate]:
+    def against(self, heuristic: str) -> list[WinRate]:
         """Return a heuristic's win rate against each opponent."""
         return [rate_of_pairs(row) for row in self.scores[self.heuristics.index(heuristic)]]
 
-    def total(self, heuristic: str) -> Rate:
+    def total(self, heuristic: str) -> WinRate:
         """Return a heuristic's win rate against all opponents."""
         return rate_of_pairs(self.scores[self.heuristics.index(heuristic)])
 
-    def ahead(self, heuristic: str) -> Gap:
+    def ahead(self, heuristic: str) -> Lead:
         """Return a heuristic's lead over the first test agent, on the same openings."""
         means = self.scores.mean(axis=1) / 2
         found = statistics.difference(list(means[self.heuristics.index(heuristic)]), list(means[0]))
-        return Gap(100 * found.mean, 100 * found.low, 100 * found.high)
+        return Lead(100 * found.mean, 100 * found.low, 100 * found.high)
 
     @property
     def measured(self) -> dict[str, PairScores]:
-        """Return the scores for `claims.judge`: opponents × openings by heuristic, from 0 to 1."""
+        """Return the pair scores as `comparisons` takes them: opponents × openings, from 0 to 1."""
         return {id: self.scores[at] / 2 for at, id in enumerate(self.heuristics)}
 
 
@@ -134,7 +134,7 @@ def tournament_of(run: Run) -> Tournament:
     )
 
 
-def given_up(tournament: Tournament) -> Share:
+def resigned_share(tournament: Tournament) -> Share:
     """Return the share of all their games that the test agents resigned."""
     games = 2 * tournament.scores.size
     return Share(round(float(tournament.forfeits.mean()) / 100 * games), games)
@@ -219,9 +219,9 @@ def _won(
 
 # -- how many games it takes ---------------------------------------------------------------
 #
-# Every couple of heuristics that all games together tell apart is taken for what these games say.
-# Then tournaments of fewer games are drawn from them, both heuristics on the same openings, and it
-# is counted how often the better one comes out ahead; being level counts half.
+# For each pair of heuristics that all games together tell apart, the measured order is taken as the
+# true one. Tournaments of fewer games are resampled from these games, both heuristics on the same
+# openings. The chance is the share of samples in which the better one is ahead; a tie counts half.
 
 
 TOURNAMENT_SIZES = (14, 28, 70, 140, 280, 700, 1400, 2800, 7000)
@@ -239,9 +239,10 @@ REAL, SURE = 0.05, 0.95
 
 @dataclass(frozen=True)
 class RankingCurve:
-    """Heuristic pairs that are `least` to `most` points apart, and their chance of being ranked
-    correctly by as many games as `TOURNAMENT_SIZES` says. `needed` is the number of games at which
-    that chance is 95 %, or None.
+    """Pairs of heuristics `least` to `most` points apart, and their chances of a correct ranking.
+
+    There is a chance for each of `TOURNAMENT_SIZES`; `needed` is the number of games at which it is
+    95 %, or None if no size reaches that.
     """
 
     least: float
@@ -308,9 +309,7 @@ def _told_apart(tournament: Tournament) -> list[tuple[int, int, float]]:
 def _drawn(
     scores: npt.NDArray[np.int8], games: int, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """Return games won in resampled tournaments: a row for each heuristic, a column for each
-    sample.
-    """
+    """Return games won in resampled tournaments: rows are heuristics, columns are samples."""
     _, opponents, rounds = scores.shape
     total = np.zeros((len(scores), DRAWINGS), np.int64)
     for opponent in range(opponents):
@@ -353,12 +352,12 @@ class Sweep:
     times: tuple[int, ...]
     nodes: tuple[int, ...]
     """Mean nodes per move when playing on."""
-    resigning: tuple[tuple[Rate, ...], ...]
-    playing_on: tuple[tuple[Rate, ...], ...]
+    resigning: tuple[tuple[WinRate, ...], ...]
+    playing_on: tuple[tuple[WinRate, ...], ...]
     forfeits: tuple[tuple[float, ...], ...]
     """Resigned games in %."""
 
-    def totals(self, rates: Sequence[Sequence[Rate]]) -> list[float]:
+    def totals(self, rates: Sequence[Sequence[WinRate]]) -> list[float]:
         """Return the mean over the opponents, at each time."""
         return [sum(rate.rate for rate in row) / len(row) for row in rates]
 

@@ -1,4 +1,4 @@
-"""``python -m knightfall.web.lab.archive STORE``: the process that reads the store for the lab.
+"""``python -m knightfall.web.lab.store_reader STORE``: the lab's process that reads the store.
 
 It never writes.  Reports of long runs take time, so they are made here and not in the server.
 """
@@ -18,16 +18,16 @@ from knightfall.errors import KnightfallError, NotFound
 from knightfall.isolation.limits import exit_with_parent
 from knightfall.isolation.run_isolated import take_streams
 from knightfall.web.lab import run_facts
+from knightfall.web.lab.agent_names import short_names
 from knightfall.web.lab.gradings import Gradings, StoredGrading
-from knightfall.web.lab.names import short_names
 from knightfall.web.lab.run_facts import game_truth
 
 VERDICTS = 0.5
 """Seconds that computing verdicts may take for one list of runs."""
 
 
-class Archive:
-    """A reader of a store of runs and its gradings; the store is opened once it exists."""
+class StoreReader:
+    """A read-only view of a store of runs and its gradings; the store is opened once it exists."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -182,10 +182,10 @@ def main() -> None:
     """Answer requests, each a line of JSON on standard input, until the input ends."""
     exit_with_parent()
     reading, writing = take_streams()
-    archive = Archive(sys.argv[1])
+    reader = StoreReader(sys.argv[1])
     with os.fdopen(reading, "rb") as questions, os.fdopen(writing, "wb") as answers:
         for line in questions:
-            answers.write(json_line(archive.answer(json.loads(line))).encode())
+            answers.write(json_line(reader.answer(json.loads(line))).encode())
             answers.flush()
 
 

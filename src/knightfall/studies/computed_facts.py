@@ -16,21 +16,12 @@ from statistics import fmean, stdev
 from knightfall.board import Board
 from knightfall.display.numbers import percent, signed
 from knightfall.openings import openings
-from knightfall.oracle.record import phase_of
+from knightfall.oracle.record import PHASES, phase_of
 from knightfall.position import Position
 from knightfall.statistics.rates import Share, Z
-from knightfall.studies.comparisons import (
-    ClaimVerdict,
-    Judgement,
-    Range,
-    ScoresByHeuristic,
-    compare_scores,
-    settled,
-)
+from knightfall.studies.comparisons import ClaimVerdict, Judgement, signed_interval
 from knightfall.studies.condition import Condition
 from knightfall.studies.costs import BASELINE, student_costs
-from knightfall.studies.measured import Gap
-from knightfall.studies.oracle_grades import PHASES
 from knightfall.studies.published import Fact, Study, WishFinding
 
 # -- facts ---------------------------------------------------------------------------------
@@ -43,17 +34,17 @@ RESERVE = 10.0
 NEGLIGIBLE_SHARE = 0.01
 """A share of resigned games below this counts as none."""
 
-Settled = tuple[bool, str]
+FactResult = tuple[bool, str]
 """Whether a statement is true, and a sentence on the result."""
 
 
 @dataclass(frozen=True)
-class Grounds:
-    """What a fact may depend on: the study and the course's board its agents ran on.
+class FactInputs:
+    """The data that a fact is computed from: a study and the course's board of its agents.
 
     `given_up` is the share of games that the agents resigned under course conditions. `careless` is
-    that share for the same agents without their precaution of choosing a legal move first. None if
-    not played.
+    that share for the same agents without their precaution of choosing a legal move first. A share
+    is None if its games were not played.
     """
 
     study: Study
@@ -62,19 +53,20 @@ class Grounds:
     careless: Share | None = None
 
 
-def judge_fact(name: Fact, grounds: Grounds) -> Judgement | None:
+def judge_fact(name: Fact, inputs: FactInputs) -> Judgement | None:
     """Return the verdict on a statement; None where it needs games that were not played."""
     if name == "prevents_forfeits":
-        if grounds.given_up is None or grounds.careless is None:
+        if inputs.given_up is None or inputs.careless is None:
             return None
-        return judge_prevention(grounds.given_up, grounds.careless)
-    return settled(*FACTS[name](grounds))
+        return judge_prevention(inputs.given_up, inputs.careless)
+    holds, words = FACTS[name](inputs)
+    return Judgement("holds" if holds else "does not hold", None, None, None, 0, words)
 
 
 # -- the board -----------------------------------------------------------------------------
 
 
-def second_player_wins(grounds: Grounds) -> Settled:
+def second_player_wins(inputs: FactInputs) -> FactResult:
     """Decide whether the second player has a winning reply to every first placement."""
     from knightfall.solver.atlas import survey
 
@@ -83,14 +75,14 @@ def second_player_wins(grounds: Grounds) -> Settled:
     return False, "settled by exact solution: the first player has a placement that wins"
 
 
-def parity_changes(grounds: Grounds) -> Settled:
+def parity_changes(inputs: FactInputs) -> FactResult:
     """Decide whether row plus column changes parity with each knight's move."""
     moves = [(start, end) for start in range(BOARD.cells) for end in BOARD.knight[start]]
     changes = sum(BOARD.colour(start) != BOARD.colour(end) for start, end in moves)
     return changes == len(moves), f"it changes with {changes} of the board's {len(moves)} moves"
 
 
-def parity_proves(grounds: Grounds) -> Settled:
+def parity_proves(inputs: FactInputs) -> FactResult:
     """Decide whether the parity of the two knights decides every opening."""
     from knightfall.solver.atlas import survey
 
@@ -102,7 +94,7 @@ def parity_proves(grounds: Grounds) -> Settled:
     )
 
 
-def edges_have_fewer_moves(grounds: Grounds) -> Settled:
+def edges_have_fewer_moves(inputs: FactInputs) -> FactResult:
     """Decide whether edge cells have fewer knight's moves than the others, on average."""
     last = BOARD.width - 1
     edge: list[int] = []
@@ -120,7 +112,7 @@ def edges_have_fewer_moves(grounds: Grounds) -> Settled:
 # -- terms of heuristics -------------------------------------------------------------------
 
 
-def centre_term_reaches_6(grounds: Grounds) -> Settled:
+def centre_term_reaches_6(inputs: FactInputs) -> FactResult:
     """Decide whether the difference of two distances from the centre, as coded, reaches ±6."""
     far = [
         hypot(BOARD.height / 2 - BOARD.row(cell), BOARD.width / 2 - BOARD.column(cell))
@@ -132,7 +124,7 @@ def centre_term_reaches_6(grounds: Grounds) -> Settled:
     )
 
 
-def cluster_breaks_ties(grounds: Grounds) -> Settled:
+def cluster_breaks_ties(inputs: FactInputs) -> FactResult:
     """Decide whether the positional term of open_cluster is too small to outweigh a move."""
     sides, window = BOARD.height + BOARD.width, round(BOARD.height / 2)
     centres = [top + window // 2 for top in range(BOARD.height - window + 1)]
@@ -144,7 +136,7 @@ def cluster_breaks_ties(grounds: Grounds) -> Settled:
     )
 
 
-def doubling_presses(grounds: Grounds) -> Settled:
+def doubling_presses(inputs: FactInputs) -> FactResult:
     """Decide whether weighting the opponent's moves twice leaves the opponent fewer moves."""
     left: dict[int, list[int]] = {1: [], 2: []}
     for position in _random_positions(BOARD, 1000, Random(0)):
@@ -176,16 +168,16 @@ def _random_positions(board: Board, number: int, rng: Random) -> Iterator[Positi
 # -- time ----------------------------------------------------------------------------------
 
 
-def no_timeouts(grounds: Grounds) -> Settled:
+def no_timeouts(inputs: FactInputs) -> FactResult:
     """Decide whether the longest step between two clock readings fits into the reserve."""
 
     def step(heuristic: str) -> float:
-        cost = student_costs(grounds.board, heuristic)
+        cost = student_costs(inputs.board, heuristic)
         lists = 2 * (cost.listing + 8 * cost.per_move)
         value = cost.score + cost.score_open * (BOARD.cells - 2) + cost.score_move * 16
         return (cost.call + cost.forecast + lists + value) / 1e6
 
-    dearest = max(grounds.study.heuristics, key=step)
+    dearest = max(inputs.study.heuristics, key=step)
     return step(dearest) < RESERVE, (
         f"the dearest step between two looks at the clock, a forecast and an evaluation with "
         f"{dearest} on an empty board, takes {step(dearest):.2f} ms at our prices; "
@@ -210,13 +202,12 @@ def judge_prevention(careful: Share, careless: Share) -> Judgement:
         verdict = "does not hold"
     else:
         verdict = "cannot be told apart"
+    points = 100 * (before - left), 100 * low, 100 * high
     words = (
         f"without it the same agents give up {_percent(careless)}, with it {_percent(careful)}: "
-        f"{signed(100 * (before - left), 1)} points ({signed(100 * low, 1)} to "
-        f"{signed(100 * high, 1)})"
+        f"{signed(points[0], 1)} points {signed_interval(*points[1:])}"
     )
-    ends = 100 * (before - left), 100 * low, 100 * high
-    return Judgement(verdict, *ends, careless.of, words, "points fewer games given up")
+    return Judgement(verdict, *points, careless.of, words, "points fewer games given up")
 
 
 def _percent(share: Share) -> str:
@@ -226,7 +217,7 @@ def _percent(share: Share) -> str:
     )
 
 
-def depth_first_grows(grounds: Grounds) -> Settled:
+def depth_first_grows(inputs: FactInputs) -> FactResult:
     """Decide whether searching all lines below a fifth of the board costs more on 8×8 than on 7×7.
 
     Without it an evaluation looks at one position on any board.
@@ -241,15 +232,15 @@ def depth_first_grows(grounds: Grounds) -> Settled:
 
 
 def _lines_from_a_fifth(board: Board) -> list[int]:
-    """Return the tree sizes below random positions with less than a fifth of the board open."""
+    """Return tree sizes of random positions with less than a fifth of the board open."""
     rng, sizes = Random(board.cells), []
     for _ in range(2000):
         first, second, *open = rng.sample(range(board.cells), (board.cells - 1) // 5 + 2)
-        sizes.append(_tree(board, sum(1 << cell for cell in open), first, second))
+        sizes.append(_tree_size(board, sum(1 << cell for cell in open), first, second))
     return sizes
 
 
-FACTS: Mapping[Fact, Callable[[Grounds], Settled]] = {
+FACTS: Mapping[Fact, Callable[[FactInputs], FactResult]] = {
     "second_player_wins": second_player_wins,
     "parity_changes": parity_changes,
     "parity_proves": parity_proves,
@@ -283,17 +274,6 @@ class WishResult:
     numbers: dict[str, float]
 
 
-def gap_between(measured: ScoresByHeuristic, who: str, than: str) -> Gap:
-    """Return how many points a wished heuristic scores more than another on the same openings."""
-    found = compare_scores(measured, who, than, Range())
-    return Gap(found.difference, found.low, found.high)
-
-
-def computed(name: WishFinding, condition: Condition) -> WishResult:
-    """Compute the finding of a wish; `condition` is how the author's agents played."""
-    return FINDINGS[name](condition)
-
-
 # -- evaluations that take longer than a move ----------------------------------------------
 
 
@@ -303,43 +283,43 @@ def values_in_time(condition: Condition) -> WishResult:
     step = cost.call + cost.forecast + cost.listing + 4 * cost.per_move
     most = round(1000 * condition.time / step)
     late = {
-        phase: sum(lines(one, most + 1) > most for one in random_positions(phase))
+        phase: sum(tree_size(one, most + 1) > most for one in positions_of_phase(phase))
         for phase in PHASES
     }
-    told, numbers = [], {"positions for a move": float(most)}
+    shares, numbers = [], {"positions for a move": float(most)}
     names = {"opening": "in the opening", "middle": "in the middle game", "end": "near the end"}
     for phase, times in late.items():
         share = Share(times, GAMES)
         low, high = (100 * end for end in share.interval)
-        told.append(
+        shares.append(
             f"{percent(times / GAMES, 0)} of positions {names[phase]} ({low:.0f} to {high:.0f})"
         )
         numbers |= {f"late {names[phase]}": 100 * times / GAMES}
     return WishResult(
         "As printed, one evaluation by all lines to the end takes longer than the author's agents "
-        f"had for a whole move (the time of {most:,} positions) in {', '.join(told)} ({GAMES} "
+        f"had for a whole move (the time of {most:,} positions) in {', '.join(shares)} ({GAMES} "
         "positions of random games each). Cut short, it returns a value every time.",
         numbers,
     )
 
 
-def lines(position: Position, most: int) -> int:
+def tree_size(position: Position, most: int) -> int:
     """Return the number of positions in the whole tree below one, itself included, or `most`."""
     from knightfall.kernel.rules import words
 
     open, mover, waiter = (int(word) for word in words(position)[:3])
-    return _tree(BOARD, open, mover, waiter, most)
+    return _tree_size(BOARD, open, mover, waiter, most)
 
 
-def _tree(board: Board, open: int, mover: int, waiter: int, most: float = inf) -> int:
+def _tree_size(board: Board, open: int, mover: int, waiter: int, most: float = inf) -> int:
     found = 1
     for cell in board.knight[mover]:
         if open >> cell & 1 and found < most:
-            found += _tree(board, open ^ 1 << cell, waiter, cell, most - found)
+            found += _tree_size(board, open ^ 1 << cell, waiter, cell, most - found)
     return found
 
 
-def random_positions(phase: str) -> Iterator[Position]:
+def positions_of_phase(phase: str) -> Iterator[Position]:
     """Yield a position of a phase from each of `GAMES` games of random moves that reach it."""
     starts, rng, found = openings(BOARD), Random(f"wishes/{phase}"), 0
     while found < GAMES:
@@ -357,9 +337,7 @@ def random_positions(phase: str) -> Iterator[Position]:
 
 
 def reflections(condition: Condition) -> WishResult:
-    """Compute the depth gained by recognising mirror images, from the empty board and after
-    openings.
-    """
+    """Compute the depth gained by recognising mirror images, without and with knights placed."""
     plain, mirrored = (_searched(symmetric) for symmetric in (False, True))
     ratio = plain[1] / mirrored[1]
     gains, saved = _mirrored_openings()
@@ -385,9 +363,7 @@ _ORDINAL = {1: "One", 2: "Two", 3: "Three", 4: "Four"}
 
 
 def _searched(symmetric: bool) -> tuple[int, int]:
-    """Return the depth reached with `NODES` nodes from the empty board, and the nodes to
-    `DEPTH`.
-    """
+    """Search the empty board: return the depth after `NODES` nodes, and the nodes to `DEPTH`."""
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.budget import Budget
     from knightfall.search.run_search import SEARCHES, run_search
@@ -399,9 +375,7 @@ def _searched(symmetric: bool) -> tuple[int, int]:
 
 @cache
 def _mirrored_openings() -> tuple[list[float], float]:
-    """Return the plies gained for each opening class, and the share of positions that are
-    images.
-    """
+    """Return the plies gained for each class of openings, and the share of mirror images."""
     cells = range(BOARD.cells)
     starts = {_canonical((1 << a | 1 << b, a, b)) for a in cells for b in cells if a != b}
     gains, positions, classes = [], 0, 0
@@ -469,3 +443,4 @@ FINDINGS: Mapping[WishFinding, Callable[[Condition], WishResult]] = {
     "reflections": reflections,
     "cluster_moves": cluster_moves,
 }
+"""The computation for each kind of finding; its argument is how the author's agents played."""

@@ -42,7 +42,7 @@ STEPS = 20_000_000
 Answer = TypeVar("Answer")
 
 
-class Thinkers:
+class AgentPool:
     """The processes that compute agents' moves and values of heuristics."""
 
     def __init__(self) -> None:
@@ -54,7 +54,6 @@ class Thinkers:
         if not position.legal_moves:
             raise KnightfallError(f"there is no move in {position.fen!r}: the game is over")
         seed = agent.seed or seed
-
         own = agent.budget.seconds
         if own is not None and own > SECONDS:
             raise KnightfallError(
@@ -115,7 +114,7 @@ class Thinkers:
 
     async def _start(self, agent: Agent, text: str) -> AgentProcess:
         try:
-            return await self._in_thread(lambda: _started(agent, text))
+            return await self._in_thread(lambda: AgentProcess(text, beside=agent.beside))
         except OSError as error:
             raise KnightfallError(str(error)) from None
 
@@ -162,7 +161,3 @@ class Thinkers:
             child.end()
         self._kept.clear()
         self._executor.shutdown(wait=False, cancel_futures=True)
-
-
-def _started(agent: Agent, text: str) -> AgentProcess:
-    return AgentProcess(text, beside=agent.beside)

@@ -1,4 +1,4 @@
-"""``python -m knightfall.web.lab.play_run``: the process that plays a run or grading for the lab.
+"""``python -m knightfall.web.lab.play_job``: the process that plays a run or grading for the lab.
 
 The first line of standard input describes the job.  The process writes its progress as lines of
 JSON.  Its exit status is 0 when the job is done, 130 if it was interrupted, 2 if it is invalid.
