@@ -97,11 +97,11 @@ def all_rows(file: Path | str, run: int | None = None) -> dict[str, list[Any]]:
     """Every row of every table, or of a run; rows then lack the run's number."""
     import sqlite3
 
-    from knightfall.arena.store_file import OF_A_RUN
+    from knightfall.arena.store_file import RUN_TABLES
 
     db = sqlite3.connect(file)
     rows = {}
-    for table in ("runs", *OF_A_RUN):
+    for table in ("runs", *RUN_TABLES):
         key = "id" if table == "runs" else "run"
         where = "" if run is None else f" WHERE {key} = {run}"
         found = db.execute(f"SELECT * FROM {table}{where}").fetchall()

@@ -7,7 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from knightfall.arena.plan import Match, PairRecord, PairTask, Plan, enter, everyone, tournament
+from knightfall.arena.plan import (
+    Match,
+    PairRecord,
+    PairTask,
+    Plan,
+    enter,
+    round_robin,
+    tournament_matches,
+)
 from knightfall.arena.play import play_pair
 from knightfall.arena.results import Results, results
 from knightfall.arena.store import Run, Store
@@ -26,7 +34,7 @@ SPRT = {"rule": "sprt", "elo0": -10.0, "elo1": 40.0, "alpha": 0.1, "beta": 0.1, 
 
 def league_plan(agents: list[str] = QUICK, pairs: int = 6, board: str = "4x4", **more: Any) -> Plan:
     entrants = enter(agents)
-    return Plan("league", entrants, everyone(entrants), pairs, board=board, **more)
+    return Plan("league", entrants, round_robin(entrants), pairs, board=board, **more)
 
 
 def match_plan(pairs: int = 40, board: str = "4x5", **more: Any) -> Plan:
@@ -37,7 +45,7 @@ def match_plan(pairs: int = 40, board: str = "4x5", **more: Any) -> Plan:
 def tournament_of(tests: list[str], against: list[str], pairs: int = 5) -> Plan:
     entrants = enter(tests) + enter(against)
     options = {"protocol": "2017b", "tests": len(tests)}
-    matches = tournament(len(tests), len(against))
+    matches = tournament_matches(len(tests), len(against))
     return Plan("tournament", entrants, matches, pairs, board="4x4", options=options)
 
 

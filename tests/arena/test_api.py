@@ -160,7 +160,7 @@ def test_another_number_of_pairs_takes_over_what_was_played(
     report = kf.league(agents, pairs=wanted, store=more, notice=notices.append, **SMALL)
     assert report.run.id == 2
     kept = min(before, wanted)
-    assert notices == [f"going on with run 2 after {3 * kept} of {3 * wanted} pairs"]
+    assert notices == [f"continuing run 2 after {3 * kept} of {3 * wanted} pairs"]
     assert without_run(all_rows(more, 2)) == without_run(all_rows(once, 1))
 
 

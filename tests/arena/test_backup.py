@@ -146,7 +146,7 @@ def test_what_cannot_be_a_backup_is_said(tmp_path: Path) -> None:
     for name, more, said in (
         ("there", [], "--force"),
         ("s.sqlite", ["--force"], "the store itself"),
-        ("used", ["--force"], "used-wal lies beside it"),
+        ("used", ["--force"], "used-wal exists"),
         ("there/copy", [], "there' is a file: name a folder"),
         ("", [], "is a folder: name a file"),
         ("x" * 300, [], "cannot write"),

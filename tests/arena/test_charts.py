@@ -33,7 +33,7 @@ from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.figure import Figure
 
 from knightfall.arena.chart_style import image, labels, shortened
-from knightfall.arena.charts import CHARTS, draw, fitting, save
+from knightfall.arena.charts import CHARTS, charts_for, draw, save
 from knightfall.arena.plan import Entrant, Match, Plan, enter, gauntlet
 from knightfall.arena.results import Results, results
 from knightfall.arena.store import Store
@@ -349,11 +349,11 @@ def test_worth_without_time_is_one_panel(store: Store) -> None:
 def test_every_chart_fits_some_run(
     league: Results, tested: Results, tournament: Results, worth: Results
 ) -> None:
-    assert fitting(league) == ("ratings", "crosstable")
-    assert fitting(tested) == ("llr", "score")
-    assert fitting(tournament) == ("tournament", "ratings")
-    assert fitting(worth) == ("worth",)
-    every = {name for found in (league, tested, tournament, worth) for name in fitting(found)}
+    assert charts_for(league) == ("ratings", "crosstable")
+    assert charts_for(tested) == ("llr", "score")
+    assert charts_for(tournament) == ("tournament", "ratings")
+    assert charts_for(worth) == ("worth",)
+    every = {name for found in (league, tested, tournament, worth) for name in charts_for(found)}
     assert every == set(CHARTS)
 
 
@@ -418,7 +418,7 @@ def test_the_same_run_gives_the_same_bytes(
     tmp_path: Path,
 ) -> None:  # fmt: skip
     every = {
-        name: found for found in (league, tested, tournament, worth) for name in fitting(found)
+        name: found for found in (league, tested, tournament, worth) for name in charts_for(found)
     }
     here = b"".join(image(draw(name, found), "svg") for name, found in every.items())
     # Another process, other hashes, other tastes.
@@ -452,7 +452,7 @@ def test_names_have_room(size: int, tmp_path: Path) -> None:
     plan = league_plan(agents, pairs=1, board="3x3")
     long = [replace(entrant, name=f"{'long ' * 9}{entrant.name}") for entrant in plan.entrants[::2]]
     found = found_in(tmp_path / "s", replace(plan, entrants=(*long, *plan.entrants[1::2])))
-    for name in fitting(found):
+    for name in charts_for(found):
         figure = draw(name, found)
         (axes,) = figure.axes
         beside = boxes(figure, axes.get_yticklabels())

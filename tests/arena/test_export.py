@@ -253,7 +253,7 @@ BROKEN: dict[str, tuple[int, str, Callable[[list[Any]], Any]]] = {
     "bad key": (1, "key", change(0, "key", to=5)),
     "too many": (1, "9 pairs", change(0, "pairs", to=9)),
     "cut off": (4, "ends after 3 of 4 pairs", lambda lines: lines.pop()),
-    "one more": (5, "more pairs than the 3", change(0, "pairs", to=3)),
+    "one more": (5, "more pairs than the first line says (3)", change(0, "pairs", to=3)),
     "out of order": (3, '"pair" must be 1', lambda lines: lines.insert(2, lines[1])),
     "no opening": (3, '"opening" must be a text, not None', change(2, "opening", to=None)),
     "placement": (3, "no game can begin", change(2, "opening", to="4/4/4/4[Nn] w")),
@@ -269,7 +269,7 @@ BROKEN: dict[str, tuple[int, str, Callable[[list[Any]], Any]]] = {
         '"games[1].moves[0]" must',
         change(2, "games", 1, "moves", 0, to=["x"]),
     ),
-    "wrong winner": (3, "the winner is", swapped_winner),
+    "wrong winner": (3, "the winner must be", swapped_winner),
     "wrong reason": (3, "over", change(2, "games", 1, "reason", to="timeout")),
     "no reason": (3, "crash, not 'bored'", change(2, "games", 1, "reason", to="bored")),
     "not over": (3, "the game is not over", lambda lines: shorten(lines[2]["games"][1])),
@@ -408,4 +408,4 @@ def test_names_that_cannot_be_shown_are_refused(tmp_path: Path, four_pairs: str)
     entrants = json.loads(four_pairs.split("\n")[0])["plan"]["entrants"]
     entrants[0]["name"] = "x\x1b[2J"
     said = stays_empty(tmp_path / "s.sqlite", forged(four_pairs, sealed=True, entrants=entrants))
-    assert "cannot be shown" in said
+    assert "cannot be printed" in said

@@ -11,8 +11,8 @@ import pytest
 
 import knightfall as kf
 from knightfall.agents import parse_agent
-from knightfall.arena.chunk_queue import check_agents, play_chunk
 from knightfall.arena.plan import PairRecord, PairTask
+from knightfall.arena.play import check_agents, play_chunk
 from knightfall.arena.runner import InProcess, Pool
 from knightfall.board import Board
 from knightfall.errors import KnightfallError

@@ -14,13 +14,12 @@ from arena_helpers import fake_pair, fake_plan
 
 from knightfall.arena import run_loop
 from knightfall.arena import runner as runners
-from knightfall.arena.api import _watching
-from knightfall.arena.chunk_queue import Chunk, ChunkQueue
-from knightfall.arena.plan import Match, Plan, enter, everyone, tournament
+from knightfall.arena.api import _progress_of
+from knightfall.arena.plan import Match, Plan, enter, round_robin, tournament_matches
 from knightfall.arena.reports.league import LeagueReport
-from knightfall.arena.run_loop import Decided, Separated
-from knightfall.arena.runner import Adaptive
-from knightfall.arena.standings import Compared
+from knightfall.arena.run_loop import ComparisonRule, RankingRule
+from knightfall.arena.runner import Adaptive, Chunk, ChunkQueue
+from knightfall.arena.standings import BaselineComparison
 from knightfall.display.progress import Progress
 from knightfall.isolation.executor_pool import ExecutorPool
 from knightfall.isolation.parallel_map import DEFAULT
@@ -84,12 +83,12 @@ def test_the_seconds_left_are_those_of_the_rate_of_this_process() -> None:
 def test_a_tournament_is_expected_to_end_when_its_widest_interval_is_narrow_enough() -> None:
     """The interval shrinks with the root of the pairs: half as wide takes four times as many."""
     who = enter(["greedy(open)", "greedy(center)", "greedy(main)", "random", "greedy(improved)"])
-    plan = Plan("tournament", who, tournament(3, 2), 2000, options={"tests": 3})
-    rule = Decided(plan, within=0.05, course=5)
+    plan = Plan("tournament", who, tournament_matches(3, 2), 2000, options={"tests": 3})
+    rule = ComparisonRule(plan, within=0.05, course=5)
     assert rule.expected == 6 * round(2700 * (0.02 / 0.05) ** 2 / 2)
     rule.comparisons = [
-        Compared("b", "a", 80, 0.01, -0.09, 0.11, 0.8),  # 10 points to either side
-        Compared("c", "a", 80, 0.01, -0.02, 0.04, 0.8),  # settled
+        BaselineComparison("b", "a", 80, 0.01, -0.09, 0.11, 0.8),  # 10 points to either side
+        BaselineComparison("c", "a", 80, 0.01, -0.02, 0.04, 0.8),  # settled
     ]
     assert rule.expected == 6 * (80 * 4 // 2)
     rule.comparisons = rule.comparisons[1:]
@@ -99,7 +98,7 @@ def test_a_tournament_is_expected_to_end_when_its_widest_interval_is_narrow_enou
 def test_progress_counts_games_of_all_runs_and_of_what_a_rule_expects() -> None:
     plans = [fake_plan(1, 20), fake_plan(1, 30)]
     told: list[Any] = []
-    with _watching(plans, show=True) as on_pairs:
+    with _progress_of(plans, show=True) as on_pairs:
         closure = dict(zip(on_pairs.__code__.co_freevars, on_pairs.__closure__ or (), strict=True))
         tell = closure["tell"].cell_contents
         assert tell.total == 2 * 50
@@ -186,7 +185,7 @@ class Seen:
 
 def league(error: float = 0.5) -> Plan:
     two = enter(["greedy(improved)", "greedy(open)"])
-    return Plan("league", two, everyone(two), 300, stop={"rule": "until", "error": error})
+    return Plan("league", two, round_robin(two), 300, stop={"rule": "until", "error": error})
 
 
 @pytest.mark.parametrize(("gap", "told_apart"), [(1.74, False), (1.76, True)])
@@ -196,10 +195,10 @@ def test_a_league_that_looks_again_and_again_needs_1_75_times_the_error(
     """Of sixty looks at the level of 0.05/60 each, one in twenty leagues is wrong at most."""
     from statistics import NormalDist
 
-    assert NormalDist().inv_cdf(1 - 0.05 / 60 / 2) / 1.96 <= run_loop.SURELY
+    assert NormalDist().inv_cdf(1 - 0.05 / 60 / 2) / 1.96 <= run_loop.LOOKING_FACTOR
     monkeypatch.setattr(run_loop, "rated", lambda plan, outcomes: Seen(gap))
-    rule = Separated(league(), 0.5)
-    rule.feed([], array("b", [0] * 20))
+    rule = RankingRule(league(), 0.5)
+    rule.update([], array("b", [0] * 20))
     assert (rule.verdict is not None) == told_apart
     report = LeagueReport.__new__(LeagueReport)
     report.__dict__.update(
@@ -215,8 +214,8 @@ def test_a_league_stops_where_what_is_left_is_known_well_enough(
 ) -> None:
     monkeypatch.setattr(run_loop, "rated", lambda plan, outcomes: Seen(0.0))
     for wanted, verdict in ((0.99, None), (1.0, "every neighbour told apart, or within 1 Elo")):
-        rule = Separated(league(), wanted)
-        rule.feed([], array("b", [0] * 20))
+        rule = RankingRule(league(), wanted)
+        rule.update([], array("b", [0] * 20))
         assert rule.verdict == verdict
 
 
@@ -225,15 +224,15 @@ def test_a_league_looks_after_20_rounds_and_then_after_a_tenth_more(
 ) -> None:
     looked: list[int] = []
 
-    def rated(plan: Plan, outcomes: Any) -> Seen:
+    def rate_entrants(plan: Plan, outcomes: Any) -> Seen:
         looked.append(len(outcomes))
         return Seen(0.0)
 
-    monkeypatch.setattr(run_loop, "rated", rated)
-    rule, outcomes = Separated(league(), 0.5), array("b")
+    monkeypatch.setattr(run_loop, "rate_entrants", rate_entrants)
+    rule, outcomes = RankingRule(league(), 0.5), array("b")
     for _ in range(60):
         outcomes.append(0)
-        rule.feed([], outcomes)
+        rule.update([], outcomes)
     assert looked == [20, 22, 24, 26, 28, 30, 33, 36, 39, 42, 46, 50, 55, 60]
 
 
@@ -242,18 +241,20 @@ def test_a_tournament_looks_after_the_course_s_rounds_and_then_after_a_twentieth
 ) -> None:
     looked: list[int] = []
 
-    def compared(plan: Plan, outcomes: Any, *, sequential: bool) -> list[Compared]:
+    def compare_with_baseline(
+        plan: Plan, outcomes: Any, *, sequential: bool
+    ) -> list[BaselineComparison]:
         assert sequential, "the intervals must hold however often one looks"
         looked.append(len(outcomes) // 2)
-        return [Compared("b", "a", 1, 0.0, -1.0, 1.0, 1.0)]
+        return [BaselineComparison("b", "a", 1, 0.0, -1.0, 1.0, 1.0)]
 
-    monkeypatch.setattr(run_loop, "compared", compared)
+    monkeypatch.setattr(run_loop, "compare_with_baseline", compare_with_baseline)
     who = enter(["greedy(open)", "greedy(center)", "random"])
-    plan = Plan("tournament", who, tournament(2, 1), 200, options={"tests": 2})
+    plan = Plan("tournament", who, tournament_matches(2, 1), 200, options={"tests": 2})
     for course, wanted in ((5, [20, 21, 22]), (45, [45, 47, 49])):
         looked.clear()
-        rule, outcomes = Decided(plan, 0.02, course), array("b")
+        rule, outcomes = ComparisonRule(plan, 0.02, course), array("b")
         for _ in range(2 * (wanted[-1] + 1) - 1):
             outcomes.append(0)
-            rule.feed([], outcomes)
+            rule.update([], outcomes)
         assert looked == wanted

@@ -23,10 +23,10 @@ from knightfall.arena.plan import (
     Match,
     Plan,
     enter,
-    everyone,
     files_of,
     gauntlet,
-    tournament,
+    round_robin,
+    tournament_matches,
 )
 from knightfall.arena.stored_plan import read_plan
 from knightfall.arena.tournament_plan import (
@@ -48,7 +48,7 @@ AGENTS = enter(["id(improved)", "id(open)", "random", "greedy(center)"])
 
 
 def plan(**changes: object) -> Plan:
-    return replace(Plan("league", AGENTS, everyone(AGENTS), pairs=7, seed=3), **changes)  # type: ignore[arg-type]
+    return replace(Plan("league", AGENTS, round_robin(AGENTS), pairs=7, seed=3), **changes)  # type: ignore[arg-type]
 
 
 # -- openings --------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ def test_a_plan_survives_json_and_every_change_makes_another_run() -> None:
 def test_a_gauntlet_and_a_tournament_pair_the_right_ones() -> None:
     assert gauntlet(AGENTS) == (Match(0, 1), Match(0, 2), Match(0, 3))
     assert gauntlet(AGENTS, 2) == (Match(0, 2), Match(0, 3), Match(1, 2), Match(1, 3))
-    assert tournament(2, 2) == (Match(0, 2), Match(1, 2), Match(0, 3, 1), Match(1, 3, 1))
+    assert tournament_matches(2, 2) == (Match(0, 2), Match(1, 2), Match(0, 3, 1), Match(1, 3, 1))
 
 
 # -- the course ------------------------------------------------------------------------------
@@ -435,7 +435,7 @@ def test_bad_settings_of_the_course_are_refused(given: dict[str, Any], says: str
 
 
 def test_an_unknown_protocol_is_refused() -> None:
-    with pytest.raises(KnightfallError, match="2017b and 2017a"):
+    with pytest.raises(KnightfallError, match="known: 2017b, 2017a"):
         tournament_plan(protocol="2018")
 
 

@@ -12,11 +12,11 @@ from arena_helpers import ENGINE, VERSIONS, play_on
 from chart_runs import naive_pairs
 from printed_table import html_rows, printed_rows
 
-from knightfall.arena.plan import Entrant, Match, Plan, everyone, tournament
+from knightfall.arena.plan import Entrant, Match, Plan, round_robin, tournament_matches
 from knightfall.arena.reports import report_on
 from knightfall.arena.results import RunReport
 from knightfall.arena.run_loop import scoreboard_of
-from knightfall.arena.standings import compared, outcomes_of, rated
+from knightfall.arena.standings import compare_with_baseline, outcomes_of, rate_entrants
 from knightfall.arena.store import Run, Store
 from knightfall.arena.worth import worth_plan
 from knightfall.display.numbers import interval, mean, percent, plus_minus, signed
@@ -47,7 +47,7 @@ def played(store: Store, plan: Plan, pairs: int | None = None) -> Run:
 
 def league_of(store: Store) -> Run:
     who = entrants(4)
-    return played(store, Plan("league", who, everyone(who), 12, board="4x4", seed=3))
+    return played(store, Plan("league", who, round_robin(who), 12, board="4x4", seed=3))
 
 
 def match_of(store: Store, **more: Any) -> Run:
@@ -57,8 +57,8 @@ def match_of(store: Store, **more: Any) -> Run:
 def tournament_of(store: Store, pairs: int = 14, **stop: Any) -> Run:
     options = {"protocol": "2017b", "tests": 3}
     plan = Plan(
-        "tournament", entrants(5), tournament(3, 2), pairs, board="4x5", seed=4, options=options,
-        stop=stop,
+        "tournament", entrants(5), tournament_matches(3, 2), pairs, board="4x5", seed=4,
+        options=options, stop=stop,
     )  # fmt: skip
     return played(store, plan)
 
@@ -122,7 +122,7 @@ def test_a_league_s_figures_stand_under_their_headings(store: Store) -> None:
     run = league_of(store)
     report = report_on(run)
     told = report.to_dict()
-    ratings = rated(run.plan, outcomes_of(run))
+    ratings = rate_entrants(run.plan, outcomes_of(run))
     order = [NAMES.index(one["name"]) for one in told["agents"]]
     assert order == ratings.ranking(range(4))
     agree(told["agents"], run, order)
@@ -154,7 +154,7 @@ def test_a_league_s_squares_are_row_against_column(store: Store) -> None:
     run = league_of(store)
     report = report_on(run)
     told = report.to_dict()
-    ratings, scores = rated(run.plan, outcomes_of(run)), naive_pairs(run)
+    ratings, scores = rate_entrants(run.plan, outcomes_of(run)), naive_pairs(run)
     order = [NAMES.index(one["name"]) for one in told["agents"]]
     places = [str(place) for place in range(1, 5)]
     differences, won_and_lost = [], []
@@ -181,7 +181,7 @@ def test_a_league_s_squares_are_row_against_column(store: Store) -> None:
 
 def test_a_league_s_live_table_is_that_of_its_ratings(store: Store) -> None:
     run = league_of(store)
-    ratings = rated(run.plan, outcomes_of(run))
+    ratings = rate_entrants(run.plan, outcomes_of(run))
     shown = as_text(type(report_on(run)).live(scoreboard_of(run)), None)
     assert printed_rows(shown, "Agent", "Elo", "± 95 %") == [
         {
@@ -306,7 +306,7 @@ def test_a_tournament_s_figures_stand_under_their_headings(store: Store) -> None
     run = tournament_of(store)
     report = report_on(run)
     told = report.to_dict()
-    ratings = rated(run.plan, outcomes_of(run)).anchored(0)
+    ratings = rate_entrants(run.plan, outcomes_of(run)).anchored(0)
     agree(told["tests"], run, range(3))
     rows = printed_rows(str(report), "Test agent", *FIGURES)
     for number, (one, row) in enumerate(zip(told["tests"], rows, strict=True)):
@@ -334,7 +334,7 @@ def span(one: Any) -> str:
 def test_a_tournament_s_comparisons_are_told_in_order(store: Store) -> None:
     run = tournament_of(store)
     report = report_on(run)
-    wanted = compared(run.plan, outcomes_of(run))
+    wanted = compare_with_baseline(run.plan, outcomes_of(run))
     told = report.to_dict()["differences"]
     for at, (one, found) in enumerate(zip(told, wanted, strict=True), start=1):
         figures = {"a": NAMES[at], "b": "Ann", "pairs": found.pairs, "p": found.p,
@@ -352,7 +352,7 @@ def test_a_tournament_s_comparisons_are_told_in_order(store: Store) -> None:
 def test_the_same_agent_entered_twice_is_no_comparison(store: Store) -> None:
     who = (*entrants(1), Entrant("random(seed=1)", "Ann again"), *entrants(3)[1:])
     options = {"protocol": "2017b", "tests": 3}
-    plan = Plan("tournament", who, tournament(3, 1), 4, board="4x5", options=options)
+    plan = Plan("tournament", who, tournament_matches(3, 1), 4, board="4x5", options=options)
     told = report_on(played(store, plan)).to_dict()
     assert [(one["same"], one["real"], one["p"] == 1) for one in told["differences"]] == [
         (True, False, True),
@@ -386,8 +386,8 @@ def test_beyond_the_course_s_games_both_numbers_keep_their_places(store: Store) 
         "The course's tournament, 5 pairs against each opponent: 20 games won and lost. "
         "Beside it the share won of all 96."
     ) in str(report)
-    early = compared(run.plan, outcomes[: 5 * 6])
-    late = compared(run.plan, outcomes, sequential=True)
+    early = compare_with_baseline(run.plan, outcomes[: 5 * 6])
+    late = compare_with_baseline(run.plan, outcomes, sequential=True)
     rows = printed_rows(str(report), "20 games", "so far")
     assert [(row["column 1"], row["20 games"], row["so far"]) for row in rows] == [
         (NAMES[at], signed(100 * one.difference, 1), signed(100 * other.difference, 1))
@@ -414,7 +414,7 @@ def test_a_note_on_another_budget_stands_above_its_own_column(store: Store) -> N
     agents = ("id(open, nodes=9)", "id(center, nodes=9)", "id(center, nodes=5)", "random")
     who = tuple(Entrant(agent, name) for agent, name in zip(agents, NAMES, strict=False))
     options = {"protocol": "2017b", "tests": 3}
-    plan = Plan("tournament", who, tournament(3, 1), 4, board="4x5", options=options)
+    plan = Plan("tournament", who, tournament_matches(3, 1), 4, board="4x5", options=options)
     page = report_on(played(store, plan))._repr_html_()
     notes = ("", "", "other budget")
     titles = [f"{name}\n{note}\nWon | Lost" for name, note in zip(NAMES, notes, strict=False)]

@@ -22,7 +22,7 @@ BOOK = ("4/1N2/2n1/4 b", "4/1N2/2n1/4 w", "N3/4/4/3n w", "4/1N2/2n1/4 b", "3N/4/
 
 
 def by_hand(run: Run, entrant: int, match: int) -> EntrantResult:
-    """How an entrant fared, from whole games played over move by move."""
+    """How an entrant result, from whole games played over move by move."""
     first, second, hunter, runner = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     losses: Counter[Any] = Counter()
     effort = [0, 0, 0, 0]

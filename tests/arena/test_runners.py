@@ -21,10 +21,19 @@ from typing import Any
 import pytest
 from dask_clusters import two_workers
 
-from knightfall.arena import chunk_queue as chunks
-from knightfall.arena.chunk_queue import Chunk, ChunkQueue, PlayingThread, play_chunk
-from knightfall.arena.plan import Entrant, PairRecord, PairTask, Plan, everyone, gauntlet
-from knightfall.arena.runner import Elsewhere, InProcess, Pool, Runner
+from knightfall.arena.plan import Entrant, PairRecord, PairTask, Plan, gauntlet, round_robin
+from knightfall.arena.play import play_chunk
+from knightfall.arena.runner import (
+    MOST_PAIRS,
+    STALL_FACTOR,
+    Chunk,
+    ChunkQueue,
+    InProcess,
+    PlayingThread,
+    Pool,
+    RemoteRunner,
+    Runner,
+)
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.user_heuristic import HeuristicWarning
 from knightfall.isolation.parallel_map import RunnerOptions
@@ -44,7 +53,7 @@ def plan_of(
     agents: Sequence[str], pairs: int, *, one_against_all: bool = False, board: str = "5x5"
 ) -> Plan:
     entrants = tuple(Entrant(text, text) for text in agents)
-    matches = gauntlet(entrants) if one_against_all else everyone(entrants)
+    matches = gauntlet(entrants) if one_against_all else round_robin(entrants)
     return Plan("league", entrants, matches, pairs=pairs, board=board)
 
 
@@ -211,7 +220,7 @@ def test_tasks_are_taken_when_needed_and_playing_can_be_ended(pool: Pool) -> Non
             taken = 0
             playing = runner.play(tasks())
             assert len(list(islice(playing, 20))) == 20
-            assert taken <= 8 * chunks.MOST_PAIRS
+            assert taken <= 8 * MOST_PAIRS
             playing.close()
             before = taken
             assert in_order(runner.play(iter(whole))) == play_chunk(whole)
@@ -220,7 +229,9 @@ def test_tasks_are_taken_when_needed_and_playing_can_be_ended(pool: Pool) -> Non
 
 def test_stopping_ends_even_a_long_search() -> None:
     text = "id(improved, nodes=1000000000000000)"
-    task = Plan("match", (Entrant(text, text),) * 2, everyone([Entrant(text, text)] * 2), 1).task(0)
+    task = Plan(
+        "match", (Entrant(text, text),) * 2, round_robin([Entrant(text, text)] * 2), 1
+    ).task(0)
     play_chunk([PairTask(0, "id(improved, nodes=10)", "random", task.opening, 1)])
     helper = PlayingThread()
     helper.give([task], False, 60.0)
@@ -482,7 +493,7 @@ def test_only_users_code_can_stall(mine: str, chooser: str) -> None:
     task = next(tasks_of("random", f"id({mine}:fine, nodes=10)"))
     assert backlog.deadline(Chunk((task,), 2)) == float("inf")
     backlog.played(Chunk((task,)), [], 3.0)
-    assert deadline("random", f"id({mine}:fine, nodes=10)") == chunks.GENEROUS * 3.0 * 2
+    assert deadline("random", f"id({mine}:fine, nodes=10)") == STALL_FACTOR * 3.0 * 2
     assert deadline("random", f"id({mine}:fails, nodes=10)") == 5.0
 
 
@@ -496,18 +507,18 @@ def dask_cluster() -> Iterator[Any]:
 
 
 @pytest.fixture
-def cluster(dask_cluster: Any) -> Iterator[Elsewhere]:
-    with Elsewhere(dask_cluster.scheduler_address, patience=2.0) as cluster:
+def cluster(dask_cluster: Any) -> Iterator[RemoteRunner]:
+    with RemoteRunner(dask_cluster.scheduler_address, patience=2.0) as cluster:
         yield cluster
 
 
-def test_dask(mine: str, chooser: str, cluster: Elsewhere) -> None:
+def test_dask(mine: str, chooser: str, cluster: RemoteRunner) -> None:
     plan = plan_of((QUICK[0], chooser, f"alphabeta({mine}:fails, depth=2)"), pairs=2)
     assert in_order(cluster.play(plan.tasks())) == here(plan)
 
 
 @needs_signals
-def test_a_killed_dask_worker(cluster: Elsewhere) -> None:
+def test_a_killed_dask_worker(cluster: RemoteRunner) -> None:
     tasks = list(islice(plan_of(QUICK, pairs=1000).tasks(), 500))
     undisturbed = play_chunk(tasks)
     victim = next(iter(cluster.pool.client.run(os.getpid).values()))
@@ -519,7 +530,7 @@ def test_a_killed_dask_worker(cluster: Elsewhere) -> None:
     assert in_order(iter(records)) == undisturbed
 
 
-def test_ending_a_play_on_a_cluster(cluster: Elsewhere) -> None:
+def test_ending_a_play_on_a_cluster(cluster: RemoteRunner) -> None:
     plan = plan_of(QUICK, pairs=100)
     playing = cluster.play(plan.tasks())
     next(playing)
@@ -528,14 +539,14 @@ def test_ending_a_play_on_a_cluster(cluster: Elsewhere) -> None:
     assert in_order(cluster.play(iter(some))) == play_chunk(some)
 
 
-def test_a_cluster_on_which_a_file_is_missing(cluster: Elsewhere, tmp_path: Path) -> None:
+def test_a_cluster_on_which_a_file_is_missing(cluster: RemoteRunner, tmp_path: Path) -> None:
     for text in (f"python({tmp_path}/none.py:choose)", f"id({tmp_path}/none.py:f, nodes=9)"):
         with pytest.raises(KnightfallError, match=r"on the Dask worker tcp://.*there is no file"):
             list(cluster.play(tasks_of("random", text)))
 
 
 @pytest.mark.slow
-def test_the_guilty_lose_on_a_cluster(guilty: tuple[str, str], cluster: Elsewhere) -> None:
+def test_the_guilty_lose_on_a_cluster(guilty: tuple[str, str], cluster: RemoteRunner) -> None:
     check_the_guilty(cluster, guilty[1:])
 
 
@@ -575,7 +586,7 @@ def test_what_answers_may_be_no_scheduler(says: bytes, monkeypatch: pytest.Monke
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=answer, daemon=True).start()
         with pytest.raises(KnightfallError, match=r"no Dask scheduler answers .*something else"):
-            Elsewhere(f"127.0.0.1:{server.getsockname()[1]}")
+            RemoteRunner(f"127.0.0.1:{server.getsockname()[1]}")
     for connection in kept:
         connection.close()
 
@@ -583,10 +594,10 @@ def test_what_answers_may_be_no_scheduler(says: bytes, monkeypatch: pytest.Monke
 def test_the_address_of_a_worker_is_not_the_cluster_s(dask_cluster: Any) -> None:
     worker = next(iter(dask_cluster.scheduler_info["workers"]))
     with pytest.raises(KnightfallError, match=r"no Dask scheduler answers .*a (Worker|Nanny)"):
-        Elsewhere(worker)
+        RemoteRunner(worker)
 
 
 def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(KnightfallError, match=r"pip install 'knightfall\[dask\]'"):
-        Elsewhere("tcp://127.0.0.1:9")
+        RemoteRunner("tcp://127.0.0.1:9")

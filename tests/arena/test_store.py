@@ -86,7 +86,7 @@ def test_what_went_in_comes_out(file: Path) -> None:
             assert pair == expected == run.pair(number)
             # The clock takes no part in equality, but it is stored.
             assert [g.microseconds for g in pair.games] == [g.microseconds for g in expected.games]
-        refused(lambda: run.pair(18), "pair 18", "18, counted from 0")
+        refused(lambda: run.pair(18), "pair 18", "18 pairs, numbered from 0")
 
 
 @times_the_examples(0.5)
@@ -221,8 +221,8 @@ def test_pairs_come_in_the_order_of_the_schedule(file: Path) -> None:
         run = begun(store, plan)
         run.append(pairs[:4])
         before = all_rows(file)
-        refused(lambda: run.append(pairs[5:6]), "4 comes next, not 5")
-        refused(lambda: run.append([pairs[4], pairs[6]]), "5 comes next, not 6")
+        refused(lambda: run.append(pairs[5:6]), "must be number 4, not 5")
+        refused(lambda: run.append([pairs[4], pairs[6]]), "must be number 5, not 6")
         refused(lambda: run.append([pairs[4], pairs[4], stranger]), "pair 4 is not in the schedule")
         last = plan.total
         beyond = replace(pairs[-1], task=replace(pairs[-1].task, number=last))
@@ -479,7 +479,7 @@ def test_a_locked_store_is_waited_for(file: Path, monkeypatch: pytest.MonkeyPatc
         run = store.last()
         other.execute("BEGIN IMMEDIATE")
         next = [fake_pair(run.plan.task(5))]
-        refused(lambda: run.append(next), str(file), "locked", "nothing was lost", "goes on")
+        refused(lambda: run.append(next), str(file), "locked", "nothing was lost", "continues")
         assert run.played == 5  # reading goes on
         with Store.open(file, read_only=True) as reader:
             assert reader.last().played == 5
@@ -510,7 +510,7 @@ def test_a_full_disk_costs_nothing_that_was_stored(file: Path) -> None:
         play_on(run, 10)
         pages = store.file.rows("PRAGMA page_count")[0][0]
         store.file.rows(f"PRAGMA max_page_count = {pages + 3}")
-        refused(lambda: play_on(run, 60), str(file), "disk is full", "safe", "goes on")
+        refused(lambda: play_on(run, 60), str(file), "disk is full", "safe", "continues")
         assert 10 <= run.played < 60
         stored = run.played
     with Store.open(file) as store:
@@ -570,7 +570,7 @@ def test_no_permission_is_told() -> None:
             assert store.last().played == 5
         refused(lambda: fake_run(file, fake_plan(), 7), "no permission to write", str(file))
         refused(lambda: Store.open(folder / "new.sqlite"), "no permission to write", "new.sqlite")
-        refused(lambda: Store.open(folder / "sub" / "new.sqlite"), "cannot make")
+        refused(lambda: Store.open(folder / "sub" / "new.sqlite"), "cannot create")
     with nobody_special() as folder:
         file = folder / "arena.sqlite"
         fake_run(file, fake_plan(), 5)
@@ -614,7 +614,7 @@ def test_questions_of_the_page_have_answers(file: Path) -> None:
 
 def test_the_page_names_every_table_and_column(file: Path) -> None:
     with Store.open(file) as store:
-        for table in ("runs", *store_file.OF_A_RUN):
+        for table in ("runs", *store_file.RUN_TABLES):
             (row,) = re.findall(rf"^\| `{table}` .*$", PAGE, re.MULTILINE)
             for _, column, *_ in store.file.rows(f"PRAGMA table_info({table})"):
                 stem = column.removesuffix("_w").removesuffix("_b")

@@ -15,7 +15,7 @@ from arena_helpers import ENGINE, VERSIONS, fake_game, fake_plan
 from knightfall.agents import Agent, parse_agent, timing
 from knightfall.agents.remote_player import RemotePlayer
 from knightfall.arena import play as playing
-from knightfall.arena.plan import Entrant, GameRecord, PairRecord, PairTask, tournament
+from knightfall.arena.plan import Entrant, GameRecord, PairRecord, PairTask, tournament_matches
 from knightfall.arena.play import REPLAYS, play_pair
 from knightfall.arena.reports import report_on
 from knightfall.arena.store import Store
@@ -161,7 +161,7 @@ def told(agent: str, late: int, kind: str, **options: Any) -> dict[str, Any]:
     plan = replace(plan, entrants=entrants)
     if kind == "tournament":
         entrants = (*entrants, Entrant("random(seed=9)", "third"))
-        plan = replace(plan, entrants=entrants, matches=tournament(2, 1))
+        plan = replace(plan, entrants=entrants, matches=tournament_matches(2, 1))
     mine = names.index("mine")
     left = late
     with Store.open(":memory:") as store:

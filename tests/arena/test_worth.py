@@ -22,7 +22,7 @@ from knightfall.arena.stored_plan import read_plan
 from knightfall.arena.worth import (
     NODES,
     TIMES,
-    deepening,
+    budgetless_agent,
     levels,
     node_costs,
     nodes_within,
@@ -108,9 +108,9 @@ def test_the_usual_budgets(measured: Measured) -> None:
 
 
 def test_heuristics_and_agents_that_deepen_are_accepted(tmp_path: Path) -> None:
-    assert str(deepening("static_reach(1/3)+2*open")) == "id(static_reach(1/3)+2*open)"
-    assert str(deepening("id(main, nodes=7, plain)")) == "id(main, plain)"
-    assert str(deepening("AB_Improved")) == "id(improved, plain)"
+    assert str(budgetless_agent("static_reach(1/3)+2*open")) == "id(static_reach(1/3)+2*open)"
+    assert str(budgetless_agent("id(main, nodes=7, plain)")) == "id(main, plain)"
+    assert str(budgetless_agent("AB_Improved")) == "id(improved, plain)"
     file = tmp_path / "mine.py"
     file.write_text("def score(geometry, open, me, opp, to_move):\n    return 1.0\n")
     plan = small(f"{file}:score")
@@ -202,7 +202,7 @@ def test_time_is_divided_by_what_a_node_costs(monkeypatch: pytest.MonkeyPatch) -
     played: list[PairTask] = []
     monkeypatch.setattr(runner, "InProcess", fake_runner(played))
     book = ["4/1N2/2n1/4 b", "4/1N2/2n1/4 w", "N3/4/2n1/4 b", "N3/4/3n/4 w"]
-    a, b = deepening("center"), deepening("open")
+    a, b = budgetless_agent("center"), budgetless_agent("open")
     assert nodes_within(a, b, [20, 1000, 8000], book) == [
         (2, 10),  # hiccups of 5 ms do not count, and each has its own moves
         (125, 500),
@@ -226,7 +226,9 @@ def test_a_dear_heuristic_gets_fewer_nodes() -> None:
         [("id(null, nodes=300)", "id(bfs_reach, nodes=300)")], plan.starts
     )
     assert 0 < quick < dear
-    ((few, many),) = nodes_within(deepening("bfs_reach"), deepening("null"), [50], plan.starts)
+    ((few, many),) = nodes_within(
+        budgetless_agent("bfs_reach"), budgetless_agent("null"), [50], plan.starts
+    )
     assert 1 < few < many
 
 

@@ -3,7 +3,7 @@
 ::
 
     found = results(run)
-    for name in fitting(found):
+    for name in charts_for(found):
         save(draw(name, found), Path(f"{name}.svg"))
 """
 
@@ -36,7 +36,7 @@ from knightfall.arena.chart_style import (
 )
 from knightfall.arena.results import Results
 from knightfall.arena.run_loop import test_of
-from knightfall.arena.standings import outcomes_of, pair_statistics, rated, standings
+from knightfall.arena.standings import outcomes_of, pair_statistics, rate_entrants, standings
 from knightfall.arena.worth import Level, Measure, levels
 from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError, nearest
@@ -60,7 +60,7 @@ BOLD = "bold: 50 % lies outside of the 95 % interval"
 def ratings_chart(found: Results) -> Figure:
     """Everybody by rating with its 95 % error, the best on top; whoever entered twice is one."""
     plan = found.run.plan
-    ratings = rated(plan, outcomes_of(found.run))
+    ratings = rate_entrants(plan, outcomes_of(found.run))
     # The first entry of each agent.
     players = {entrant.agent: at for at, entrant in reversed([*enumerate(plan.entrants)])}
     anchored = plan.kind == "tournament"
@@ -91,7 +91,7 @@ def ratings_chart(found: Results) -> Figure:
 def crosstable_chart(found: Results) -> Figure:
     """Win rates of the rows against the columns, the best on top and on the left."""
     plan = found.run.plan
-    ratings = rated(plan, outcomes_of(found.run))
+    ratings = rate_entrants(plan, outcomes_of(found.run))
     order = ratings.ranking(range(len(plan.entrants)))
     names, meaning = labels([plan.entrants[at] for at in order])
     rates, sure = win_rates(found, order, order)
@@ -117,7 +117,7 @@ def tournament_chart(found: Results) -> Figure:
     plan = found.run.plan
     tests = list(range(plan.options["tests"]))
     opponents = list(range(len(tests), len(plan.entrants)))
-    ratings = rated(plan, outcomes_of(found.run))
+    ratings = rate_entrants(plan, outcomes_of(found.run))
     rows = sorted(standings(found, tests, ratings), key=lambda row: (-row.rate, row.number))
     order = [row.number for row in rows]
     names, meaning = labels([plan.entrants[at] for at in order])
@@ -203,7 +203,7 @@ def llr_chart(found: Results) -> Figure:
     """The path of a sequential test between its two bounds."""
     test = test_of(found.run.plan)
     assert test is not None
-    path = [test.llr(counts) for counts in found.prefixes(0)]
+    path = [test.llr(counts) for counts in found.running_counts(0)]
     last = len(path) - 1
     lower, upper = test.bounds
     title, meaning = _against(found)
@@ -238,7 +238,7 @@ def llr_chart(found: Results) -> Figure:
 @styled
 def score_chart(found: Results) -> Figure:
     """The share of games that A has won so far, with its 95 % interval."""
-    stood = found.prefixes(0)
+    stood = found.running_counts(0)
     last = len(stood) - 1
     at = np.unique(np.linspace(min(1, last), last, POINTS).astype(int))
     share = np.array([statistics.of_pairs(stood[pairs]).score for pairs in at]) * 100
@@ -372,16 +372,16 @@ _OF_KIND = {
 }
 
 
-def fitting(found: Results) -> tuple[str, ...]:
+def charts_for(found: Results) -> tuple[str, ...]:
     """The charts that a run can be shown by, the most telling one first."""
     plan = found.run.plan
     charts = _OF_KIND.get(plan.kind, ())
     return ("llr", *charts) if test_of(plan) is not None else charts
 
 
-def checked(found: Results, name: str | None = None) -> tuple[str, ...]:
+def charts_to_draw(found: Results, name: str | None = None) -> tuple[str, ...]:
     """The chart of that name, or all that fit; an error if there is nothing to draw."""
-    fit = fitting(found)
+    fit = charts_for(found)
     run, kind = found.run.id, found.run.plan.kind
     if name is not None and name not in CHARTS:
         raise KnightfallError(
@@ -402,16 +402,16 @@ def checked(found: Results, name: str | None = None) -> tuple[str, ...]:
 
 def draw(name: str, found: Results) -> Figure:
     """A chart by its name; an error if there is none or it does not fit the run."""
-    (name,) = checked(found, name)
+    (name,) = charts_to_draw(found, name)
     return CHARTS[name](found)
 
 
 __all__ = [
     "CHARTS",
-    "checked",
+    "charts_for",
+    "charts_to_draw",
     "crosstable_chart",
     "draw",
-    "fitting",
     "format_of",
     "llr_chart",
     "ratings_chart",

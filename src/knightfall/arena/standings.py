@@ -42,21 +42,21 @@ class Standing:
     high: float
     elo: float
     elo_error: float
-    fared: EntrantResult
+    result: EntrantResult
 
     def roles_and_effort(self) -> list[str]:
         """Return four cells: wins as hunter and as runner, depth and nodes of a move."""
-        fared, effort = self.fared, self.fared.effort
+        result, effort = self.result, self.result.effort
         return [
-            percent(fared.hunter.rate),
-            percent(fared.runner.rate),
+            percent(result.hunter.rate),
+            percent(result.runner.rate),
             mean(effort.mean_depth),
             mean(effort.mean_nodes),
         ]
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class BaselineComparison:
     """Two entrants on the same openings against the same opponents, in points of the win rate."""
 
     a: str
@@ -96,7 +96,7 @@ def pair_counts(pairs: Sequence[int]) -> PairCounts:
     return lost, 0, split, 0, won
 
 
-class Rated:
+class EntrantRatings:
     """The entrants of a run as players with ratings; whoever entered twice is one player."""
 
     def __init__(self, plan: Plan, ratings: Ratings, player: Sequence[int]) -> None:
@@ -116,16 +116,16 @@ class Rated:
         """How much better a is than b, and how far off that may be."""
         return self.ratings.difference(self.player[a], self.player[b])
 
-    def anchored(self, entrant: int) -> Rated:
+    def anchored(self, entrant: int) -> EntrantRatings:
         """The same seen from one entrant, whose rating is 0."""
-        return Rated(self.plan, self.ratings.anchored(self.player[entrant]), self.player)
+        return EntrantRatings(self.plan, self.ratings.anchored(self.player[entrant]), self.player)
 
     def ranking(self, entrants: Sequence[int]) -> list[int]:
         """Some entrants, the best first."""
         return sorted(entrants, key=lambda entrant: (-self.elo(entrant), entrant))
 
 
-def rated(plan: Plan, outcomes: npt.NDArray[np.int8]) -> Rated:
+def rate_entrants(plan: Plan, outcomes: npt.NDArray[np.int8]) -> EntrantRatings:
     """Ratings from the outcomes of the first pairs of a schedule (see `outcomes_of`).
 
     What an opening decides in several matches at once is known to the errors.  Where an agent
@@ -148,7 +148,7 @@ def rated(plan: Plan, outcomes: npt.NDArray[np.int8]) -> Rated:
         opening=orders[series[places], rounds // plan.repeats],
     )
     found = bradley_terry.of_pairs(len(agents), pairs)
-    return Rated(plan, found, player.tolist())
+    return EntrantRatings(plan, found, player.tolist())
 
 
 def outcomes_of(run: Run) -> npt.NDArray[np.int8]:
@@ -160,7 +160,7 @@ def outcomes_of(run: Run) -> npt.NDArray[np.int8]:
     return np.where(repeats, -1, 2 * firsts + (scores - firsts)).astype(np.int8)
 
 
-def standings(results: Results, entrants: Sequence[int], ratings: Rated) -> list[Standing]:
+def standings(results: Results, entrants: Sequence[int], ratings: EntrantRatings) -> list[Standing]:
     """What there is to say of each of some entrants, in the order given."""
     found = []
     for number in entrants:
@@ -183,19 +183,19 @@ def standings(results: Results, entrants: Sequence[int], ratings: Rated) -> list
                 high=verdict.high,
                 elo=ratings.elo(number),
                 elo_error=ratings.error(number),
-                fared=results.entrant(number),
+                result=results.entrant(number),
             )
         )
     return found
 
 
-def compared(
+def compare_with_baseline(
     plan: Plan,
     outcomes: npt.NDArray[np.int8],
     tests: Sequence[int] | None = None,
     *,
     sequential: bool = False,
-) -> list[Compared]:
+) -> list[BaselineComparison]:
     """Compare each test agent of a tournament but the first with the first, opening by opening.
 
     `tests` are the numbers of the agents that take part, by default of all that were tested;
@@ -220,7 +220,7 @@ def compared(
         statistics.holm([one.p for one, again in zip(found, same, strict=True) if not again])
     )
     return [
-        Compared(
+        BaselineComparison(
             plan.entrants[a].name, plan.entrants[b].name, one.pairs, one.mean, one.low, one.high,
             1.0 if again else next(adjusted), again,
         )
@@ -246,24 +246,24 @@ def _by_opponent(
 
 def entrant_dict(row: Standing) -> dict[str, Any]:
     """An entrant's figures."""
-    fared, effort = row.fared, row.fared.effort
+    result, effort = row.result, row.result.effort
     return {
         "name": row.name,
         "agent": row.agent,
-        "games": fared.total.games,
-        "won": fared.total.won,
-        "lost": fared.total.lost,
+        "games": result.total.games,
+        "won": result.total.won,
+        "lost": result.total.lost,
         "pairs": list(row.pairs),
         "rate": row.rate,
         "low": row.low,
         "high": row.high,
         "elo": for_json(row.elo),
         "elo_error": for_json(row.elo_error),
-        "as_first": fared.first.rate,
-        "as_second": fared.second.rate,
-        "as_hunter": fared.hunter.rate,
-        "as_runner": fared.runner.rate,
-        "losses": dict(fared.losses),
+        "as_first": result.first.rate,
+        "as_second": result.second.rate,
+        "as_hunter": result.hunter.rate,
+        "as_runner": result.runner.rate,
+        "losses": dict(result.losses),
         "mean_depth": effort.mean_depth,
         "mean_nodes": effort.mean_nodes,
         "mean_microseconds": effort.mean_microseconds,
@@ -272,7 +272,7 @@ def entrant_dict(row: Standing) -> dict[str, Any]:
 
 def losses(row: Standing) -> str:
     """The reasons of lost games, the ordinary one first."""
-    parts = [f"{row.fared.losses[why]} {why}" for why in REASONS if row.fared.losses.get(why)]
+    parts = [f"{row.result.losses[why]} {why}" for why in REASONS if row.result.losses.get(why)]
     return ", ".join(parts) or "none"
 
 

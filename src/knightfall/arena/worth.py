@@ -49,7 +49,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Overall:
+class OverallRate:
     """A's win rate over all budgets of one measure, with its 95 % interval.
 
     The unit is the opening: its pairs with different budgets resemble each other, so their mean
@@ -85,7 +85,7 @@ def worth_plan(
     How many nodes a time is worth is taken from the runs of a store if they know, so that the
     same question gives the same plan.  Otherwise it is measured, which takes some seconds.
     """
-    both = deepening(a), deepening(b)
+    both = budgetless_agent(a), budgetless_agent(b)
     if both[0] == both[1]:
         raise KnightfallError(f"{a} against itself shows nothing: name another one to compare with")
     equal_nodes, equal_time = _budgets("nodes", nodes), _budgets("time", times)
@@ -114,7 +114,7 @@ def worth_plan(
     return replace(plan, entrants=enter(entrants), options={**plan.options, "converted": converted})
 
 
-def deepening(text: str) -> Agent:
+def budgetless_agent(text: str) -> Agent:
     """The agent of a heuristic's id or of a string such as id(main, plain), without a budget."""
     agent = parse_agent(text)
     if agent.reads_itself and ":" in text.partition("(")[0]:
@@ -190,14 +190,14 @@ def levels(plan: Plan, measure: Measure | None = None) -> list[Level]:
     return found
 
 
-def overall(found: Results, measure: Measure) -> Overall | None:
+def overall(found: Results, measure: Measure) -> OverallRate | None:
     """A's win rate over all budgets of one measure; None if there are none."""
     means = _by_opening(found, measure)
     if means is None:
         return None
     means = means[~np.isnan(means)]
     gap = statistics.difference(list(means), [0.5] * len(means))
-    return Overall(gap.pairs, 0.5 + gap.mean, max(0.0, 0.5 + gap.low), min(1.0, 0.5 + gap.high))
+    return OverallRate(gap.pairs, 0.5 + gap.mean, max(0.0, 0.5 + gap.low), min(1.0, 0.5 + gap.high))
 
 
 def _by_opening(found: Results, measure: Measure) -> npt.NDArray[np.float64] | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from knightfall.agents import other_differences
 from knightfall.arena.results import RunReport
-from knightfall.arena.run_loop import SURELY
+from knightfall.arena.run_loop import LOOKING_FACTOR
 from knightfall.arena.standings import Standing, entrant_dict, short_names, standings
 from knightfall.display.numbers import for_json, interval, percent, plus_minus
 from knightfall.display.report import Heading, Part
@@ -70,7 +70,7 @@ class LeagueReport(RunReport):
             yield ""
             yield Heading("Won – lost (row against column)")
             yield self._square(self._won_and_lost)
-        yield from self.accidents()
+        yield from self.unusual_losses()
         yield ""
         yield self.no_verdict or self._neighbours()
         first, *others = (entrant.agent for entrant in self.plan.entrants)
@@ -97,7 +97,7 @@ class LeagueReport(RunReport):
     @staticmethod
     def live(board: Scoreboard) -> list[Part]:
         """See `RunReport`."""
-        names, ratings = short_names(board.plan.entrants), board.rated
+        names, ratings = short_names(board.plan.entrants), board.ratings
         table = Table(["", "Agent", "Elo", "± 95 %"], labels=2)
         for place, entrant in enumerate(ratings.ranking(range(len(names))), start=1):
             elo = plus_minus(ratings.elo(entrant), ratings.error(entrant))
@@ -112,7 +112,7 @@ class LeagueReport(RunReport):
                 str(place),
                 self.names[row.number],
                 plus_minus(row.elo, row.elo_error),
-                f"{row.fared.total.games:,}",
+                f"{row.result.total.games:,}",
                 percent(row.rate),
                 interval(row.low, row.high),
                 *row.roles_and_effort(),
@@ -133,7 +133,7 @@ class LeagueReport(RunReport):
     def _neighbours(self) -> str:
         """Which neighbours in the ranking are told apart."""
         # A league that may stop when it likes what it sees has to see it the more clearly.
-        factor = SURELY if self.plan.stop.get("rule") == "until" else 1.0
+        factor = LOOKING_FACTOR if self.plan.stop.get("rule") == "until" else 1.0
         open_questions = []
         for better, worse in pairwise(self.order):
             gap, error = self.ratings.difference(better, worse)

@@ -63,14 +63,14 @@ class MatchReport(RunReport):
         yield from _block(self.plan, self.pairs)
         yield ""
         for row in standings(self.results, [0, 1], self.ratings):
-            fared, effort = row.fared, row.fared.effort
+            result, effort = row.result, row.result.effort
             yield (
-                f"{row.name}: {percent(fared.first.rate)} as N, "
-                f"{percent(fared.second.rate)} as n; "
-                f"{percent(fared.hunter.rate)} hunting, {percent(fared.runner.rate)} running; "
+                f"{row.name}: {percent(result.first.rate)} as N, "
+                f"{percent(result.second.rate)} as n; "
+                f"{percent(result.hunter.rate)} hunting, {percent(result.runner.rate)} running; "
                 f"{_searched(effort)}lost by {losses(row)}"
             )
-        yield from self.accidents()
+        yield from self.unusual_losses()
         yield ""
         yield self.words
 

@@ -11,15 +11,15 @@ import numpy.typing as npt
 
 from knightfall.agents import OtherDifferences, other_differences
 from knightfall.arena.results import RunReport, Wins
-from knightfall.arena.run_loop import Decided, verdict
+from knightfall.arena.run_loop import ComparisonRule, verdict
 from knightfall.arena.standings import (
-    Compared,
-    Rated,
+    BaselineComparison,
+    EntrantRatings,
     Standing,
-    compared,
+    compare_with_baseline,
     entrant_dict,
     outcomes_of,
-    rated,
+    rate_entrants,
     short_names,
     standings,
 )
@@ -62,9 +62,9 @@ class TournamentReport(RunReport):
         return None if rounds is None else self.outcomes[: rounds * len(self.plan.matches)]
 
     @cached_property
-    def ratings(self) -> Rated:
+    def ratings(self) -> EntrantRatings:
         """Ratings with the baseline at 0."""
-        return rated(self.plan, self.outcomes).anchored(self.tests[0])
+        return rate_entrants(self.plan, self.outcomes).anchored(self.tests[0])
 
     @cached_property
     def standings(self) -> list[Standing]:
@@ -72,10 +72,10 @@ class TournamentReport(RunReport):
         return standings(self.results, self.tests, self.ratings)
 
     @cached_property
-    def differences(self) -> list[Compared]:
+    def differences(self) -> list[BaselineComparison]:
         """Each other test agent against the baseline, opening by opening."""
         sequential = self.course is not None
-        return compared(self.plan, self.outcomes, self.tests, sequential=sequential)
+        return compare_with_baseline(self.plan, self.outcomes, self.tests, sequential=sequential)
 
     @cached_property
     def names(self) -> list[str]:
@@ -94,7 +94,7 @@ class TournamentReport(RunReport):
 
     def body(self) -> Iterator[Part]:
         """See `RunReport`."""
-        games = self.standings[0].fared.total.games
+        games = self.standings[0].result.total.games
         if self.course is not None:
             yield _caption(self.plan, self.course, games)
         yield _course_table(self.plan, self.tests, self.names, self.outcomes)
@@ -107,7 +107,7 @@ class TournamentReport(RunReport):
             f"{plus_minus(found.seat_elo, found.seat_error)} Elo."
         )
         yield from (f"Mixed protocols: {text}." for text in mixture(self.plan))
-        yield from self.accidents()
+        yield from self.unusual_losses()
         if self.no_verdict:
             yield ""
             yield self.no_verdict
@@ -162,7 +162,7 @@ class TournamentReport(RunReport):
     def live(board: Scoreboard) -> list[Part]:
         """Show the course's table once its games are played, and how the comparisons stand."""
         plan, rule = board.plan, board.rule
-        if not isinstance(rule, Decided):
+        if not isinstance(rule, ComparisonRule):
             return []  # half a tournament says little, and its table is long
         course = plan.stop["course"] * len(plan.matches)
         if board.played < course:
@@ -211,7 +211,7 @@ class TournamentReport(RunReport):
         """Compare each test agent with the baseline, and say what is certain."""
         yield f"Against {self.names[0]}, from the same openings, in points of the win rate:"
         course = self.course
-        seen = [] if course is None else compared(self.plan, course, self.tests)
+        seen = [] if course is None else compare_with_baseline(self.plan, course, self.tests)
         titles = ["", "", "", ""]
         if course is not None:
             games = f"{_games_each(self.plan, course)} games"
@@ -240,12 +240,12 @@ class TournamentReport(RunReport):
         """Whether every comparison is decided, or known as well as was asked for."""
         return all(one.settled(self.plan.stop["within"]) for one in self.differences)
 
-    def _word(self, test: int, one: Compared) -> str:
+    def _word(self, test: int, one: BaselineComparison) -> str:
         """Name the verdict on a test agent, and what else than the heuristic it may be due to."""
         differs = self.differs(test)
         return f"{verdict(one)}, differs {differs}" if differs else verdict(one)
 
-    def _conclusion(self, seen: Sequence[Compared], course: Outcomes) -> Iterator[str]:
+    def _conclusion(self, seen: Sequence[BaselineComparison], course: Outcomes) -> Iterator[str]:
         """Say what the course's games would have shown, what is true, and how well it is known."""
         within = self.plan.stop["within"]
         if not self._is_settled:
@@ -329,7 +329,7 @@ def _course_table(
     return table
 
 
-def _live_comparisons(rule: Decided, names: Sequence[str]) -> Table:
+def _live_comparisons(rule: ComparisonRule, names: Sequence[str]) -> Table:
     table = Table(["", "", "", ""], labels=1, align="left")
     for name, one in zip(names, rule.comparisons, strict=True):
         word = verdict(one) if one.settled(rule.within) else "…"
@@ -337,25 +337,25 @@ def _live_comparisons(rule: Decided, names: Sequence[str]) -> Table:
     return table
 
 
-def _points(one: Compared) -> str:
+def _points(one: BaselineComparison) -> str:
     return signed(100 * one.difference, 1)
 
 
-def _span(one: Compared) -> str:
+def _span(one: BaselineComparison) -> str:
     """Return the interval in points; with two digits if rounding to one would make an end 0."""
     nearest = min(abs(one.low), abs(one.high))
     digits = 2 if one.low * one.high > 0 and round(100 * nearest, 1) == 0 else 1
     return f"({signed(100 * one.low, digits)} to {signed(100 * one.high, digits)})"
 
 
-def _ahead(one: Compared) -> str:
+def _ahead(one: BaselineComparison) -> str:
     points = f"{abs(100 * one.difference):.1f}"
     if points == "0.0":
         return "level with"
     return f"{points} points {'ahead of' if one.difference > 0 else 'behind'}"
 
 
-def _more_pairs(plan: Plan, comparisons: Sequence[Compared], commands: bool) -> str:
+def _more_pairs(plan: Plan, comparisons: Sequence[BaselineComparison], commands: bool) -> str:
     """Say how many pairs it would take to see five points, at the spread that was seen."""
     pairs = comparisons[0].pairs
     opponents = len(plan.entrants) - plan.options["tests"]

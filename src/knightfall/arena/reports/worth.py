@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from knightfall.arena.results import RunReport
 from knightfall.arena.standings import pair_statistics
-from knightfall.arena.worth import Level, Overall, levels, overall, price
+from knightfall.arena.worth import Level, OverallRate, levels, overall, price
 from knightfall.display.numbers import count, for_json, interval, mean, percent, plus_minus
 from knightfall.display.report import Part
 from knightfall.display.table import Table
@@ -35,12 +35,12 @@ class WorthReport(RunReport):
         return str(self.plan.options["b"])
 
     @cached_property
-    def at_equal_nodes(self) -> Overall | None:
+    def at_equal_nodes(self) -> OverallRate | None:
         """A's win rate over all node budgets; None if there are none."""
         return overall(self.results, "nodes")
 
     @cached_property
-    def at_equal_time(self) -> Overall | None:
+    def at_equal_time(self) -> OverallRate | None:
         """A's win rate over all times; None if there are none."""
         return overall(self.results, "time")
 
@@ -57,7 +57,7 @@ class WorthReport(RunReport):
         for level in levels(self.plan):
             table.add(*_line(level, self.results.matches[level.match]))
         yield table
-        yield from self.accidents()
+        yield from self.unusual_losses()
         yield ""
         yield from self.words
 
@@ -89,12 +89,12 @@ class WorthReport(RunReport):
             "agents": [
                 {
                     "agent": self.plan.entrants[entrant].agent,
-                    "mean_nodes": fared.effort.mean_nodes,
-                    "mean_depth": fared.effort.mean_depth,
-                    "mean_microseconds": fared.effort.mean_microseconds,
-                    "losses": dict(fared.losses),
+                    "mean_nodes": result.effort.mean_nodes,
+                    "mean_depth": result.effort.mean_depth,
+                    "mean_microseconds": result.effort.mean_microseconds,
+                    "losses": dict(result.losses),
                 }
-                for entrant, fared in ((match.a, match.of_a), (match.b, match.of_b))
+                for entrant, result in ((match.a, match.of_a), (match.b, match.of_b))
             ],
         }
 
@@ -149,7 +149,7 @@ def _line(level: Level, match: MatchResult) -> list[str]:
 # -- the answer --------------------------------------------------------------------------------
 
 
-def _value(at_time: Overall, judgement: int, price: float | None) -> str:
+def _value(at_time: OverallRate, judgement: int, price: float | None) -> str:
     dearer = price is not None and price > ABOUT
     if at_time.sign > 0:
         return "it is worth its cost" if dearer else "it is better"
@@ -169,9 +169,9 @@ def _times(price: float, other: str) -> str:
     return f"{price:,.{digits}f} times as much time as {other}"
 
 
-def _rate(found: Overall) -> str:
+def _rate(found: OverallRate) -> str:
     return f"{percent(found.rate)} ({interval(found.low, found.high)})"
 
 
-def _open(found: Overall) -> str:
+def _open(found: OverallRate) -> str:
     return f"{count(found.openings, 'opening')} cannot tell that from 50 %"

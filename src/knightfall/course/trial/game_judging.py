@@ -120,7 +120,7 @@ class MovedOnly(TournamentReport):
         super().__init__(run, interrupted=interrupted)
         self._left_out = set(left_out)
 
-    def accidents(self) -> Iterator[str]:
+    def unusual_losses(self) -> Iterator[str]:
         """See `TournamentReport`: a trial tells them itself, with what the course made of them."""
         yield from ()
 

@@ -70,7 +70,7 @@ def llr_path(run: Run) -> dict[str, Any] | None:
     test = test_of(run.plan)
     if test is None:
         return None
-    stood = results(run).prefixes(0)
+    stood = results(run).running_counts(0)
     last = len(stood) - 1
     at = sorted({round(last * point / POINTS) for point in range(POINTS + 1)})
     path = [[number, for_json(test.llr(stood[number]))] for number in at]
@@ -89,7 +89,7 @@ def resuming(run: Run) -> dict[str, Any]:
         why = "It was begun by another version of knightfall."
     else:
         try:
-            check_files(plan)
+            check_files(plan.files)
         except KnightfallError:
             why = EDITED
     files = {path for entrant in plan.entrants for path in known_agent(entrant.agent).files}
