@@ -1,4 +1,4 @@
-"""Events in one call: what they return, what they keep, and that the commands are the same."""
+"""The functions match, tournament, league and worth: their reports and stored runs."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_command_says_what_the_call_says(event: Any, command: list[str]) -> No
     called = event(**SMALL).to_dict()
     printed = json.loads(run(*command, *ON_4X4).stdout)
     for told in (called, printed):
-        if told["kind"] == "worth":  # which tells what a node cost, and no two take the same time
+        if told["kind"] == "worth":  # its report contains measured times, which differ
             del told["words"], told["price"]
     assert _timeless(called) == _timeless(printed)
 
@@ -140,7 +140,7 @@ def test_a_stored_event_is_found_again_and_one_in_memory_is_not(tmp_path: Path) 
 
 
 def without_run(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """Rows as the order of tables has them, without the times that moves took."""
+    """Return all rows without run numbers, dates and the times that moves took."""
     rows.pop("runs")
     thinking = [row[:6] + row[7:] for row in rows.pop("thinking")]
     figures = [row[:10] for row in rows.pop("games")]
@@ -249,7 +249,7 @@ def test_bad_options_are_named(how: dict[str, Any], said: str) -> None:
 
 
 def test_a_run_in_which_nobody_could_play_measures_nothing(tmp_path: Path) -> None:
-    body = "    return 1 // (board.width - 4)"  # which works on 7×7, where it is tried
+    body = "    return 1 // (board.width - 4)"  # it works on 7×7, on which agents are tried
     (tmp_path / "bad.py").write_text(f"def score(board, open, me, opp, to_move):\n{body}\n")
     bad = f"greedy({tmp_path}/bad.py:score)"
     report = kf.match(bad, f"id({tmp_path}/bad.py:score, depth=2)", pairs=2, **SMALL)
@@ -287,7 +287,7 @@ def _tally(pattern: str, text: str) -> set[str]:
 
 
 def test_a_fraction_is_no_folder() -> None:
-    """Names are cut at a file's folder, and nowhere else."""
+    """A short name drops the folder of a file, but keeps the slash of a fraction."""
     found = kf.league(
         [f"id(static_reach(1/{root}), nodes=50)" for root in (2, 3)],
         pairs=1, board="5x5", workers=0, progress=False,

@@ -67,7 +67,7 @@ def tournament(store: Store) -> Results:
 
 
 def dots(axes: Axes) -> tuple[Any, Any]:
-    """The values of the only error bars in some axes, and the ends of their bars."""
+    """Return the values of the only error bars in the axes, and the ends of the bars."""
     (container,) = axes.containers
     line, _, (bars,) = container
     assert isinstance(bars, LineCollection)
@@ -87,11 +87,11 @@ def text_of(figure: Figure) -> str:
 
 
 def of_records(found: Results) -> ratings.Ratings:
-    """The ratings of a league from its pairs one by one, each with its opening."""
+    """Return the ratings of a league, computed from its pairs one by one."""
     matches, every = found.run.plan.matches, list(found.run.pairs())
     pairs = [(matches[pair.task.number % len(matches)], pair.games) for pair in every]
     fens = list(dict.fromkeys(pair.task.opening for pair in every))
-    assert len(fens) == 6  # each comes in every match
+    assert len(fens) == 6  # each opening occurs in every match
     return ratings.of_pairs(
         len(found.entrants),
         ratings.Pairs(
@@ -358,11 +358,9 @@ def test_every_chart_fits_some_run(
 
 
 def test_what_does_not_fit_is_refused(league: Results, store: Store) -> None:
-    with pytest.raises(
-        KnightfallError, match=r"league.*'llr' does not fit: ratings and crosstable"
-    ):
+    with pytest.raises(KnightfallError, match=r"league.*no chart 'llr': ratings and crosstable"):
         draw("llr", league)
-    with pytest.raises(KnightfallError, match=r"no chart 'rating'.*did you mean 'ratings'"):
+    with pytest.raises(KnightfallError, match=r"unknown chart 'rating'.*did you mean 'ratings'"):
         draw("rating", league)
     match = results(play(store, match_plan(pairs=3)))
     with pytest.raises(KnightfallError, match=r"match without a sequential test.*score can be"):
@@ -421,7 +419,7 @@ def test_the_same_run_gives_the_same_bytes(
         name: found for found in (league, tested, tournament, worth) for name in charts_for(found)
     }
     here = b"".join(image(draw(name, found), "svg") for name, found in every.items())
-    # Another process, other hashes, other tastes.
+    # Another process with another hash seed and other matplotlib settings.
     (tmp_path / "matplotlibrc").write_text("font.size: 30\nsvg.fonttype: path\naxes.grid: True\n")
     runs = [word for name, found in every.items() for word in (str(found.run.id), name)]
     env = {**os.environ, "PYTHONHASHSEED": "77", "MATPLOTLIBRC": str(tmp_path)}
@@ -501,7 +499,7 @@ def test_names_are_short_and_all_different() -> None:
 
 
 def test_a_course_name_leaves_other_charts_their_short_names() -> None:
-    """The agent of AB_Open is also known by its full string, under which it has no other name."""
+    """The short name AB_Open does not carry over to charts that name its full agent string."""
     entrants = enter(["2017b:AB_Open", "2017b:AB_Improved"])
     assert [entrant.name for entrant in entrants] == ["2017b:AB_Open", "2017b:AB_Improved"]
     spelt = [Entrant(entrant.agent, entrant.agent) for entrant in entrants]

@@ -1,4 +1,4 @@
-"""The numbers by which runs are arranged: how long, by whom, how far ahead, and when to stop."""
+"""Estimates and limits of runs: their length, the choice of a runner, chunk sizes, stop rules."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_twenty_seconds_by_the_clock_are_played_in_this_process(
 def test_processes_are_hired_if_more_than_four_seconds_are_left(
     left: float, hired: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After two pairs in two seconds, the other pairs are expected to take one second each."""
+    """After two pairs in two seconds, each other pair is expected to take one second."""
     now = iter([0.0, 1.0, 2.0, *([2.0] * 100)])
     pairs = 2 + left
     workers = SimpleNamespace(start=lambda: None, ready=False)
@@ -81,7 +81,7 @@ def test_the_seconds_left_are_those_of_the_rate_of_this_process() -> None:
 
 
 def test_a_tournament_is_expected_to_end_when_its_widest_interval_is_narrow_enough() -> None:
-    """The interval shrinks with the root of the pairs: half as wide takes four times as many."""
+    """The interval shrinks with the square root of the pairs: half the width takes four times."""
     who = enter(["greedy(open)", "greedy(center)", "greedy(main)", "random", "greedy(improved)"])
     plan = Plan("tournament", who, tournament_matches(3, 2), 2000, options={"tests": 3})
     rule = ComparisonRule(plan, within=0.05, course=5)
@@ -100,7 +100,7 @@ def test_progress_counts_games_of_all_runs_and_of_what_a_rule_expects() -> None:
     told: list[Any] = []
     with _progress_of(plans, show=True) as on_pairs:
         closure = dict(zip(on_pairs.__code__.co_freevars, on_pairs.__closure__ or (), strict=True))
-        tell = closure["tell"].cell_contents
+        tell = closure["shown"].cell_contents
         assert tell.total == 2 * 50
         for expected, fresh in ((None, 3), (12, 5)):
             rule = SimpleNamespace(expected=expected)
@@ -113,7 +113,7 @@ def test_progress_counts_games_of_all_runs_and_of_what_a_rule_expects() -> None:
 
 
 class Hand:
-    """A worker that never ends what it is given."""
+    """A fake worker that never finishes."""
 
     core = None
     is_awaited = True
@@ -134,7 +134,7 @@ class Hand:
 def test_a_worker_has_one_item_in_hand_and_one_to_go_on_with(
     slow: bool, given: list[list[int]]
 ) -> None:
-    """A second one that takes long would only be kept from the others."""
+    """A second long item would only be withheld from other workers."""
     workers = WorkerPool(2, SimpleNamespace())  # type: ignore[arg-type]
     workers._workers = [Hand(), Hand()]  # type: ignore[list-item]
     items = iter(range(9))
@@ -170,7 +170,7 @@ def test_chunks_grow_to_what_a_fifth_of_a_second_holds() -> None:
 
 
 class Seen:
-    """Ratings of two agents that are so far apart, with an error of 1."""
+    """Fake ratings of two agents with a given difference and an error of 1."""
 
     def __init__(self, gap: float) -> None:
         self.gap, self.looks = gap, 0
@@ -192,11 +192,11 @@ def league(error: float = 0.5) -> Plan:
 def test_a_league_that_looks_again_and_again_needs_1_75_times_the_error(
     gap: float, told_apart: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of sixty looks at the level of 0.05/60 each, one in twenty leagues is wrong at most."""
+    """With sixty looks at a level of 0.05/60 each, at most one league in twenty is wrong."""
     from statistics import NormalDist
 
     assert NormalDist().inv_cdf(1 - 0.05 / 60 / 2) / 1.96 <= run_loop.LOOKING_FACTOR
-    monkeypatch.setattr(run_loop, "rated", lambda plan, outcomes: Seen(gap))
+    monkeypatch.setattr(run_loop, "rate_entrants", lambda plan, outcomes: Seen(gap))
     rule = RankingRule(league(), 0.5)
     rule.update([], array("b", [0] * 20))
     assert (rule.verdict is not None) == told_apart
@@ -212,7 +212,7 @@ def test_a_league_that_looks_again_and_again_needs_1_75_times_the_error(
 def test_a_league_stops_where_what_is_left_is_known_well_enough(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(run_loop, "rated", lambda plan, outcomes: Seen(0.0))
+    monkeypatch.setattr(run_loop, "rate_entrants", lambda plan, outcomes: Seen(0.0))
     for wanted, verdict in ((0.99, None), (1.0, "every neighbour told apart, or within 1 Elo")):
         rule = RankingRule(league(), wanted)
         rule.update([], array("b", [0] * 20))

@@ -1,4 +1,4 @@
-"""Plans: the same pairs in the same order, every opening once, everyone treated alike."""
+"""Plans: reproducible order of pairs, each opening once, all entrants treated equally."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_shuffle_is_a_permutation_decided_by_its_seed(seed: int, series: int) 
     assert order == shuffled(list(reversed(fens)), seed, series)
     assert order != shuffled(fens, seed + 1, series)
     assert order != shuffled(fens, seed, series + 1)
-    # What is left keeps its order when some are taken away.
+    # Removing some openings does not change the order of the others.
     assert [fen for fen in order if fen in fens[::2]] == shuffled(fens[::2], seed, series)
 
 
@@ -337,7 +337,7 @@ def test_a_budget_is_for_those_who_deepen() -> None:
 
 
 def agents_of(*names: str, **given: Any) -> list[str]:
-    """The opponents that a tournament has of some names."""
+    """Return the agent strings of a tournament's opponents with the given names."""
     plan = tournament_plan(["improved"], list(names), **given)
     return [entrant.agent for entrant in plan.entrants[1:]]
 

@@ -1,4 +1,4 @@
-"""Games and pairs: compiled and asked for move by move, they are the same."""
+"""Games and pairs: compiled play and play move by move give the same records."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def openings(draw: st.DrawFn) -> str:
     left = frozenset(everywhere) - gone - {white, black}
     side: Side = draw(st.sampled_from(["w", "b"]))
     position = Position(board, left, white, black, side)
-    if position.winner is not None:  # give the mover a way out, where the board has one
+    if position.winner is not None:  # leave the mover a legal move if the board has one
         reachable = board.knight[white if side == "w" else black]
         left |= frozenset(reachable) - {white, black}
         position = Position(board, left, white, black, side)
@@ -148,7 +148,7 @@ def test_a_heuristic_that_cannot_be_compiled_plays_all_the_same(tmp_path: Path) 
 
 
 class Odd:
-    """Plays the first legal move so many times, then does something else."""
+    """A player that makes some legal moves, then does something else."""
 
     def __init__(self, moves: int, then: str) -> None:
         self.left = moves
@@ -292,7 +292,7 @@ def test_a_late_answer_is_seen_to_be_late(seconds: float, said: str) -> None:
 
 
 def test_a_search_that_was_kept_waiting_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a busy machine: by the clock each answer takes five seconds, most of them in vain."""
+    """On a busy machine each answer takes five seconds by the clock, but little processor time."""
     analyse = Agent.analyse
 
     def held_up(agent: Agent, position: Position) -> Report:
@@ -302,7 +302,9 @@ def test_a_search_that_was_kept_waiting_is_not_late(monkeypatch: pytest.MonkeyPa
     for text in ("id(improved, time=20ms)", "perfect(time=20ms)", "champion(time=20ms)"):
         pair = play_pair(PairTask(0, text, "random(seed=1)", "5/5/1N3/3n1/5 w", 1))
         assert {game.reason for game in pair.games} == {"no moves"}, text
-        assert max(pair.games[0].column("microseconds")) == 5_000_000  # what it took is told
+        assert (
+            max(pair.games[0].column("microseconds")) == 5_000_000
+        )  # the record has the time by the clock
 
 
 def test_a_search_that_computes_for_too_long_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,7 +339,7 @@ print(*(game.reason for game in pair.games), sep=",", flush=True)
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs signals")
 def test_searches_lose_no_game_on_time_with_a_tenth_of_a_core() -> None:
-    """The process is stopped for nine tenths of the time, for longer at once than it may take."""
+    """The process is stopped for nine tenths of the time, longer at a stretch than its limit."""
     command = [sys.executable, "-c", STARVED]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""Every figure of a run's report stands under its own heading: print, JSON and games agree."""
+"""Every figure of a report is under its own heading: printed text, JSON and games agree."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def entrants(number: int) -> tuple[Entrant, ...]:
 
 
 def played(store: Store, plan: Plan, pairs: int | None = None) -> Run:
-    """A run of made-up games in which every figure is another."""
+    """Return a run of made-up games in which all figures are different."""
     run = store.begin(plan, ENGINE, VERSIONS)
     play_on(run, plan.total if pairs is None else pairs)
     return run
@@ -64,7 +64,7 @@ def tournament_of(store: Store, pairs: int = 14, **stop: Any) -> Run:
 
 
 def of_entrant(run: Run, entrant: int) -> dict[str, Any]:
-    """An entrant's figures, but ratings, from its games one by one."""
+    """Return an entrant's figures except ratings, computed from its games one by one."""
     won, games = {}, {}
     moves = depths = nodes = microseconds = 0
     for line in run.games():
@@ -105,7 +105,7 @@ SHARES = ("rate", "low", "high", "as_first", "as_second", "as_hunter", "as_runne
 
 
 def agree(told: list[dict[str, Any]], run: Run, entrants: Sequence[int]) -> None:
-    """Each entrant's figures in JSON are those of its games, and no two are equal for all."""
+    """Check each entrant's figures in JSON against its games; no two columns are equal for all."""
     for one, entrant in zip(told, entrants, strict=True):
         counted = of_entrant(run, entrant)
         assert one["pairs"] == counted.pop("pairs")
@@ -200,7 +200,7 @@ TEST = {"rule": "sprt", "elo0": -7.0, "elo1": 30.0, "alpha": 0.1, "beta": 0.02, 
 
 
 def block(report: RunReport) -> list[str]:
-    """What the report of a match must begin with, from the pairs alone."""
+    """Return the expected first lines of a match's report, computed from its pairs."""
     (scores,) = naive_pairs(report.run).values()
     lost, split, won = (scores.count(score) for score in (0, 1, 2))
     found = statistics.of_pairs((lost, 0, split, 0, won))
@@ -272,7 +272,7 @@ def sorted_losses(losses: dict[str, int]) -> list[tuple[str, int]]:
 
 
 def course_cells(run: Run, rounds: int | None = None) -> dict[tuple[int, int], tuple[int, int]]:
-    """Games won and lost by test agent and opponent, of so many rounds."""
+    """Return games won and lost by test agent and opponent, in the first rounds."""
     found = {}
     for couple, scores in naive_pairs(run).items():
         some = scores if rounds is None else scores[:rounds]
@@ -362,7 +362,7 @@ def test_the_same_agent_entered_twice_is_no_comparison(store: Store) -> None:
 
 
 def test_beyond_the_course_s_games_both_numbers_keep_their_places(store: Store) -> None:
-    """The course's own games stand left, the share and the difference of all games right."""
+    """Figures of the course's own games are on the left, those of all games on the right."""
     run = tournament_of(store, 24, rule="decided", within=0.02, course=5)
     report = report_on(run)
     few, every = course_cells(run, 5), course_cells(run)
@@ -473,7 +473,7 @@ def test_what_a_heuristic_is_worth_stands_under_its_headings(worth: Run) -> None
 
 
 def worth_effort(run: Run, match: int, entrant: int) -> dict[str, float]:
-    """What a move cost an entrant in a match, on average."""
+    """Return the mean cost of an entrant's moves in a match."""
     sums = dict.fromkeys(("depths", "nodes", "microseconds"), 0)
     moves = 0
     for line in run.games(match=match):

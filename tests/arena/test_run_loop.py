@@ -1,4 +1,4 @@
-"""Conducting runs: whatever happens on the way, the store ends up the same."""
+"""Playing runs to their end: after any interruption, the store ends up the same."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TIMELESS = {
 
 
 def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    """Everything in a store but times."""
+    """Return all rows of a store, without times."""
     database = sqlite3.connect(path)
     tables = [
         name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type='table'")
@@ -235,7 +235,7 @@ def test_a_sequential_test_does_not_count_repeated_pairs(tmp_path: Path) -> None
     for name, plan in (("once", test), ("twice", doubled)):
         play(tmp_path / name, plan, Shuffling(2))
     with Store.open(tmp_path / "once") as once, Store.open(tmp_path / "twice") as twice:
-        # The last pair is not repeated: the run ends with it.
+        # The run ends with the first pair that is not a repeat.
         assert twice.run(1).played == 2 * once.run(1).played - 1
         assert results(twice.run(1)).matches[0].pairs == results(once.run(1)).matches[0].pairs
 
@@ -412,9 +412,9 @@ def test_a_tournament_ends_at_the_first_look_that_settles_every_comparison() -> 
     rounds = (number + 1) // 6
     assert 20 <= rounds < 2352
     assert rule.verdict in ("1 better, 1 the same agent", "1 the same agent, 1 better")
-    # Long before, a single look without care would have ended it.
+    # Without the correction for repeated looks, the run would have ended long before.
     assert min(at for at, mean, error in ends if at >= 20 and mean > 1.96 * error) < rounds
-    # It expects an end beyond what is played, and not more than there is.
+    # The expected length is between the pairs played and the pairs of the plan.
     assert rule.expected is None
 
 
@@ -463,7 +463,9 @@ def test_ctrl_c_during_a_write_loses_no_game(
         run = store.begin(LEAGUE, "1", {})
         with pytest.raises(KeyboardInterrupt):
             play_to_end(run, InProcess(), lambda board: counted.append(board.played))
-        assert run.played > counted[-1] >= 2  # also what was counted after it was last told
+        assert (
+            run.played > counted[-1] >= 2
+        )  # including pairs counted after the last call of on_pairs
 
 
 @some_and_all
@@ -483,4 +485,4 @@ def test_equal_agents_are_seldom_told_apart_however_often_one_looks(step: int) -
             if rule.verdict is not None:
                 wrong += 1
                 break
-    assert wrong <= 6 // step  # 5 % of 60 are 3; looking without care gave 38 %
+    assert wrong <= 6 // step  # 5 % of 60 are 3; without the correction it was 38 %

@@ -1,4 +1,4 @@
-"""Whoever plays a plan, the records are the same, and no accident changes that."""
+"""All runners give the same records, even after crashes and stalls."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def in_order(records: Iterator[PairRecord]) -> list[PairRecord]:
 
 
 def here(plan: Plan) -> list[PairRecord]:
-    """The records as they should be."""
+    """Return the expected records, played in this process."""
     return play_chunk(list(plan.tasks()))
 
 
@@ -117,7 +117,7 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def chooser(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """An agent in a file that imports nothing: its many processes are soon there."""
+    """Return an agent in a file without imports, whose processes start quickly."""
     file = tmp_path_factory.mktemp("chooser") / "chooser.py"
     file.write_text(USERS_AGENT)
     return f"python({file}:choose)"
@@ -125,7 +125,7 @@ def chooser(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def league(mine: str, chooser: str) -> Plan:
-    """All sorts of agents that work."""
+    """Return a plan with agents of many kinds, all of which work."""
     own = (
         chooser,
         f"id({mine}:fine, nodes=200)",
@@ -286,12 +286,12 @@ def test_killed_workers_are_replaced(pool: Pool, monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture(scope="module")
 def guilty(mine: str) -> tuple[str, str]:
-    """One that hangs and one that dies."""
+    """Return an agent that hangs and an agent that crashes."""
     return f"id({mine}:stuck, nodes=100)", f"greedy({mine}:deadly)"
 
 
 def check_the_guilty(runner: Runner, guilty: tuple[str, ...]) -> None:
-    """They lose every game, and nobody else anything."""
+    """Check that the two faulty agents lose every game, and no other agent loses by their fault."""
     agents = (QUICK[0], "random", *guilty)
     records = in_order(runner.play(plan_of(agents, pairs=1, one_against_all=True).tasks()))
     innocent = plan_of(agents[:2], pairs=1)
@@ -346,7 +346,7 @@ if __name__ == "__main__":
 def driver(
     tmp_path: Path, workers: int, pairs: int, *agents: str, **env: str
 ) -> subprocess.Popen[str]:
-    """Another process that plays pairs and prints who wins, and how."""
+    """Start a process that plays pairs and prints their winners and reasons."""
     return subprocess.Popen(
         [sys.executable, "-c", DRIVER, str(workers), str(pairs), *agents],
         env={**os.environ, "KNIGHTFALL_QUIET": "1", **env},
@@ -358,14 +358,14 @@ def driver(
 
 
 def crew_of(process: subprocess.Popen[str]) -> list[int]:
-    """The processes of a driver that has begun to play: what it prints after five pairs."""
+    """Return the worker processes of a driver, which it prints after five pairs."""
     assert process.stdout is not None
     lines = [process.stdout.readline() for _ in range(11)]
     return [int(pid) for pid in lines[-1].split() if pid.isdigit()]
 
 
 def test_the_guilty_lose_in_the_process_that_plays_them(mine: str, tmp_path: Path) -> None:
-    """One that would end it is plain Python, and so is asked elsewhere."""
+    """The crashing agent is plain Python, so it plays in a process of its own."""
     guilty = (f"id({mine}:stuck, nodes=100)", f"greedy({mine}:quits)")
     process = driver(tmp_path, 0, 1, QUICK[0], *guilty)
     said, errors = process.communicate(timeout=6 * SOON)
@@ -385,7 +385,7 @@ def alive(pid: int) -> bool:
 
 @needs_signals
 def test_a_killed_driver_leaves_nobody_behind(tmp_path: Path, chooser: str) -> None:
-    """Not even those who are in the middle of something that never ends."""
+    """This includes workers in an endless computation."""
     process = driver(tmp_path, 2, 500, *QUICK[:2], chooser)
     crew = crew_of(process)
     assert len(crew) == 2
@@ -417,7 +417,7 @@ def test_ctrl_c_ends_everything_at_once(tmp_path: Path, workers: int) -> None:
     assert not any(alive(pid) for pid in crew)
 
 
-# -- the backlog -------------------------------------------------------------------------------
+# -- the chunk queue ---------------------------------------------------------------------------
 
 
 def tasks_of(*agents: str, pairs: int = 8) -> Iterator[PairTask]:
@@ -564,7 +564,7 @@ def test_the_guilty_lose_on_a_cluster(guilty: tuple[str, str], cluster: RemoteRu
 def test_a_mistyped_address_is_refused_before_dask_is_asked(
     address: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)  # it would go on trying
+    monkeypatch.setitem(sys.modules, "distributed", None)  # it would retry for long
     with pytest.raises(KnightfallError) as refused:
         RunnerOptions(dask=address).check()
     assert fnmatch(str(refused.value), told)
@@ -579,7 +579,7 @@ def test_what_answers_may_be_no_scheduler(says: bytes, monkeypatch: pytest.Monke
     kept = []
 
     def answer() -> None:
-        for _ in range(2):  # the first only looks whether anybody is there
+        for _ in range(2):  # the first connection only tests whether the port is open
             kept.append(server.accept()[0])
             kept[-1].sendall(says)
 

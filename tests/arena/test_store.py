@@ -1,4 +1,4 @@
-"""The store: always the first pairs of each schedule, whoever wrote them and whatever happened."""
+"""The store: it always holds the first pairs of each schedule, after any interruption."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def begun(store: Store, plan: Plan, again: bool = False) -> Run:
 
 
 def refused(action: Callable[[], Any], *words: str) -> str:
-    """The one line that something is refused with."""
+    """Return the one-line message of a refused call."""
     with pytest.raises(KnightfallError) as caught:
         action()
     said = str(caught.value)
@@ -62,7 +62,7 @@ def refused(action: Callable[[], Any], *words: str) -> str:
 
 
 def timeless(file: Path) -> dict[str, list[Any]]:
-    """All rows, less the times at which runs were begun and finished."""
+    """Return all rows, without the times at which runs were begun and finished."""
     rows = all_rows(file)
     rows["runs"] = [(*row[:6], row[7] is None, *row[8:]) for row in rows["runs"]]
     return rows
@@ -194,7 +194,7 @@ def test_deleting_leaves_the_others_alone(file: Path) -> None:
         refused(lambda: playing.append([fake_pair(playing.plan.task(0))]), "no longer")
         assert begun(store, fake_plan(seed=9)).id == 3
         store.delete(3)
-        assert begun(store, fake_plan(seed=9)).id == 4  # a number means one run for ever
+        assert begun(store, fake_plan(seed=9)).id == 4  # the number of a deleted run is not reused
     assert not any(all_rows(file, 1).values())
     assert all_rows(file, 2) == before
     assert file.stat().st_size < size / 2
@@ -293,14 +293,14 @@ def test_a_store_may_be_made_while_another_process_looks_at_it(
     makers = []
 
     class Slow(sqlite3.Connection):
-        """Somebody else makes the store between two questions of this one."""
+        """A connection during whose opening another process creates the store."""
 
         def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
             if "sqlite_master" in sql:
                 monkeypatch.undo()
                 maker = threading.Thread(target=lambda: Store.open(file).close())
                 maker.start()
-                maker.join(0.5)  # or it waits until we have seen enough
+                maker.join(0.5)  # otherwise it would wait for the lock
                 makers.append(maker)
             return super().execute(sql, *values)
 
@@ -416,7 +416,7 @@ def test_reading_needs_something_to_read(file: Path) -> None:
     assert not file.exists()
     file.touch()
     refused(lambda: Store.open(file, read_only=True), "no runs yet")
-    fake_run(file, fake_plan())  # an empty file will do
+    fake_run(file, fake_plan())  # an empty file becomes a store
     with Store.open(file, read_only=True) as store:
         assert store.last().played == 20
         refused(lambda: begun(store, fake_plan(seed=3)), str(file))
@@ -461,7 +461,7 @@ def test_a_damaged_store_is_told(file: Path) -> None:
 
 
 def test_a_store_whose_tables_have_impossible_names_is_told(file: Path) -> None:
-    """SQLite quotes them in what it says, and Python cannot read that."""
+    """SQLite quotes them in its message, which is then not valid UTF-8."""
     fake_run(file, fake_plan(1, 2))
     content = file.read_bytes()
     file.write_bytes(
@@ -499,7 +499,7 @@ def test_reading_goes_on_while_another_writes(file: Path) -> None:
         assert reading.played == 9
         games = reading.games()
         next(games)
-        play_on(writing, 12)  # nobody waits for a reader who takes his time
+        play_on(writing, 12)  # a slow reader does not block a writer
         assert len(list(games)) >= 17
 
 
@@ -544,8 +544,8 @@ def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
 
 
 @contextmanager
-def nobody_special() -> Iterator[Path]:
-    """A folder of root's, seen by a user who is not root."""
+def folder_for_permissions() -> Iterator[Path]:
+    """Make a folder for a test of permissions; afterwards be root again, if the test was."""
     folder = Path(tempfile.mkdtemp(prefix="knightfall-"))
     folder.chmod(0o755)
     root = os.geteuid() == 0
@@ -559,7 +559,7 @@ def nobody_special() -> Iterator[Path]:
 
 
 def test_no_permission_is_told() -> None:
-    with nobody_special() as folder:
+    with folder_for_permissions() as folder:
         file = folder / "arena.sqlite"
         fake_run(file, fake_plan(), 5)
         file.chmod(0o444)
@@ -571,7 +571,7 @@ def test_no_permission_is_told() -> None:
         refused(lambda: fake_run(file, fake_plan(), 7), "no permission to write", str(file))
         refused(lambda: Store.open(folder / "new.sqlite"), "no permission to write", "new.sqlite")
         refused(lambda: Store.open(folder / "sub" / "new.sqlite"), "cannot create")
-    with nobody_special() as folder:
+    with folder_for_permissions() as folder:
         file = folder / "arena.sqlite"
         fake_run(file, fake_plan(), 5)
         file.chmod(0)
@@ -624,7 +624,7 @@ def test_the_page_names_every_table_and_column(file: Path) -> None:
 def test_a_store_that_is_being_made_has_no_runs_yet(tmp_path: Path) -> None:
     file = tmp_path / "half.sqlite"
     db = sqlite3.connect(file, isolation_level=None)
-    db.execute("PRAGMA journal_mode = WAL")  # as far as its maker has got
+    db.execute("PRAGMA journal_mode = WAL")  # a store that is still being created
     with pytest.raises(KnightfallError, match="no runs yet"):
         Store.open(file, read_only=True)
     db.close()

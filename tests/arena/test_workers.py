@@ -1,4 +1,4 @@
-"""Processes that do jobs: whatever happens to them, the work gets done or somebody says why."""
+"""Worker processes: after any failure the work is done, or an error says why not."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs si
 
 @pytest.fixture(scope="module")
 def two() -> Iterator[WorkerPool]:
-    """Whoever dies or fails is replaced when it is needed."""
+    """Return a pool of two workers; dead ones are replaced when needed."""
     with WorkerPool(2, Job(jobs.begin, ("hello",))) as workers:
         yield workers
 
@@ -44,7 +44,7 @@ def answers(
 
 
 def gone(pid: int) -> bool:
-    """Whether a process has ended, or does so soon."""
+    """Return whether a process ends within a few seconds."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         try:
@@ -123,7 +123,7 @@ def test_a_warning_is_passed_on_once(two: WorkerPool) -> None:
         warnings.simplefilter("always")
         assert answers(two, jobs.warn, range(6)) == [*range(6)]
     told = {(warning.category, str(warning.message).split("µs")[1]) for warning in caught}
-    # A category of somebody's own is known to nobody else.
+    # A warning category of the user's is not known in this process.
     assert told == {(UserWarning, ""), (RuntimeWarning, " more")}
     assert len(caught) == 2
 
@@ -157,7 +157,7 @@ def test_what_became_of_a_process() -> None:
 
 
 def test_a_worker_that_starts_starts_no_others() -> None:
-    workers = WorkerPool(1, Job(jobs.hire))
+    workers = WorkerPool(1, Job(jobs.start_workers))
     with pytest.raises(KnightfallError, match="needs if __name__ == '__main__': around"):
         answers(workers, jobs.state, [1])
 
@@ -177,7 +177,7 @@ with WorkerPool(1, Job(jobs.begin, ("hello",))) as workers:
 
 
 def test_workers_end_with_a_killed_driver_whatever_they_do(tmp_path: Path) -> None:
-    """Even one in which no thread can run any more."""
+    """This includes a worker in which no Python thread can run."""
     script, told = tmp_path / "driver.py", tmp_path / "pid"
     script.write_text(DRIVER)
     driver = subprocess.Popen([sys.executable, script, Path(__file__).parent, told])

@@ -1,4 +1,4 @@
-"""What a heuristic is worth: the plan, the time that is turned into nodes, and the answer."""
+"""The worth of a heuristic: its plan, the conversion of time into nodes, and the verdict."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 class Measured:
-    """Stands in for the stopwatch: A takes 20 µs for a node, B 5."""
+    """A replacement of the time measurement: A takes 20 µs per node, B 5."""
 
     def __init__(self) -> None:
         self.asked: list[list[int]] = []
@@ -126,7 +126,7 @@ def test_heuristics_and_agents_that_deepen_are_accepted(tmp_path: Path) -> None:
         ({"a": "greedy(open)"}, r"'greedy\(open\)' has no budget to vary"),
         ({"a": "random"}, "'random' has no budget to vary"),
         ({"a": "opne"}, "unknown agent 'opne'; did you mean 'open'"),
-        ({"a": "id(open)"}, "against itself"),
+        ({"a": "id(open)"}, "compared with itself"),
         ({"nodes": ["10", "010"]}, "nodes=10 is given twice"),
         ({"nodes": ["1e3"]}, "nodes=1e3 must be a whole number"),
         ({"times": ["5"]}, "time=5 must be a number of ms or s"),
@@ -162,7 +162,7 @@ def test_the_same_question_gives_the_same_plan(
 
 
 def fake_runner(played: list[PairTask]) -> Callable[[list[str]], Any]:
-    """A runner whose moves take a known time for a node, but for some hiccups."""
+    """Return a runner whose nodes take a known time, with some delays."""
 
     class Runner:
         def __init__(self, agents: list[str]) -> None:
@@ -184,7 +184,7 @@ def fake_runner(played: list[PairTask]) -> Callable[[list[str]], Any]:
                     movers = [task.seats(game)[sides[ply % 2]] for ply in range(7)]  # type: ignore[index]
                     nodes = [parse_agent(mover).budget.nodes or 0 for mover in movers]
                     cost = [8 if "center" in mover else 2 for mover in movers]
-                    # Four moves in five, but each is in time at least once in five rounds.
+                    # Four of five moves are late, but each is on time once in five rounds.
                     late = [5000 * ((task.number + ply) % 5 > 0) for ply in range(7)]
                     seconds = (np.multiply(nodes, cost) + np.array(late)) / 1e6
                     games.append(
@@ -204,7 +204,7 @@ def test_time_is_divided_by_what_a_node_costs(monkeypatch: pytest.MonkeyPatch) -
     book = ["4/1N2/2n1/4 b", "4/1N2/2n1/4 w", "N3/4/2n1/4 b", "N3/4/3n/4 w"]
     a, b = budgetless_agent("center"), budgetless_agent("open")
     assert nodes_within(a, b, [20, 1000, 8000], book) == [
-        (2, 10),  # hiccups of 5 ms do not count, and each has its own moves
+        (2, 10),  # delays of 5 ms do not count
         (125, 500),
         (1000, 4000),
     ]
@@ -216,7 +216,7 @@ def test_time_is_divided_by_what_a_node_costs(monkeypatch: pytest.MonkeyPatch) -
 
 def test_an_agent_that_never_moved_has_no_cost() -> None:
     couple = ("id(open, nodes=5)", "id(center, nodes=5)")
-    with pytest.raises(KnightfallError, match=r"id\(open, nodes=5\) made no move"):
+    with pytest.raises(KnightfallError, match=r"id\(open, nodes=5\) searched no nodes"):
         node_costs([couple], ["3/1N1/2n w"])  # no knight moves from the middle of 3×3
 
 
@@ -232,11 +232,11 @@ def test_a_dear_heuristic_gets_fewer_nodes() -> None:
     assert 1 < few < many
 
 
-# -- what came of it ---------------------------------------------------------------------------
+# -- results -----------------------------------------------------------------------------------
 
 
 def naive_overall(found: Results, matches: list[int]) -> tuple[float, float, float]:
-    """The mean over openings of the mean over budgets, and Student's interval."""
+    """Return the mean over openings of the mean over budgets, with Student's interval."""
     scores = list(naive_pairs(found.run).values())
     rounds = found.played // len(found.matches)
     means = [sum(scores[match][at] for match in matches) / 2 / len(matches) for at in range(rounds)]
@@ -255,7 +255,7 @@ def test_the_rate_over_all_budgets_takes_openings_as_units(store: Store) -> None
     for measure, matches in (("nodes", [0, 1]), ("time", [2, 3])):
         over = overall(found, measure)  # type: ignore[arg-type]
         assert over is not None
-        assert over.openings == 11  # of the twelfth, not every match has been played
+        assert over.openings == 11  # the twelfth round is not complete
         middle, low, high = naive_overall(found, matches)
         assert (over.rate, over.low, over.high) == pytest.approx((middle, low, high))
     assert overall(results(play(store, small(times=[]))), "time") is None
@@ -278,7 +278,7 @@ def test_the_price_is_that_of_the_plan_or_else_of_the_games(store: Store) -> Non
 
 
 def how(at_nodes: Callable[[int], int], at_time: Callable[[int], int]) -> Any:
-    """Plays pairs with a score for each round, at equal nodes and at equal time."""
+    """Return a function that plays pairs with a given score for each round and measure."""
 
     def play(task: PairTask) -> PairRecord:
         round, place = divmod(task.number, 4)

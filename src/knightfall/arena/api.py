@@ -228,7 +228,9 @@ def _play_or_load(plan: Plan, kind: type[Kind], how: RunOptions) -> Kind:
     runner_options = RunnerOptions(how.workers, how.dask, how.executor)
     if how.again or not _is_finished(plan, how.store):
         check(plan, runner_options, how.notice)
-        notify_generations(plan, how.notice)
+        for entrant in plan.entrants:  # which course generation a submission is taken for
+            for note in known_agent(entrant.agent).notes():
+                how.notice(f"{entrant.name}: {note}")
     # The report reads from the store when it is asked: the store stays open as long as it lives.
     store = _open_store(how.store)
     try:
@@ -264,7 +266,7 @@ def check(plan: Plan, options: RunnerOptions, notice: Notice = ignore_notice) ->
 
     A submission is imported once; a notice names the player that was chosen if it has several.
     """
-    from knightfall.arena.chunk_queue import check_agents  # needs the compiler
+    from knightfall.arena.play import check_agents  # needs the compiler
 
     check_runner(options, plan)
     check_agents(entrant.agent for entrant in plan.entrants)
@@ -297,13 +299,6 @@ def check_runner(options: RunnerOptions, plan: Plan) -> None:
             f"workers={options.workers}: games by the clock need a core each, and there are "
             f"{cores()} ({timed[0].name} plays by the clock)"
         )
-
-
-def notify_generations(plan: Plan, notice: Notice) -> None:
-    """Give notice of the course generation of each submission, and how it was recognized."""
-    for entrant in plan.entrants:
-        for note in known_agent(entrant.agent).notes():
-            notice(f"{entrant.name}: {note}")
 
 
 def play(

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -57,14 +57,6 @@ class MoveSource(Protocol):
         """Return the chosen move; raise an `AgentFailure` if there is none."""
 
 
-@runtime_checkable
-class _RemoteMoveSource(Protocol):
-    """A player in a process of its own, which measures its time there."""
-
-    def over(self) -> None:
-        """Release what was needed for the game."""
-
-
 def agent_with_seed(text: str, seed: int) -> Agent:
     """Return the agent of a string, with the pair's seed unless the string sets one."""
     agent = known_agent(text)
@@ -95,8 +87,8 @@ def _one_game(task: PairTask, game: int, ask: Callable[[Agent], MoveSource] | No
             if agent.needs_core:
                 require_core(agent)
         players = {side: ask(agent) if ask else agent for side, agent in seats.items()}
-        limits = {
-            side: None if isinstance(players[side], _RemoteMoveSource) else agent.budget.seconds
+        limits = {  # a remote player measures its time in its own process
+            side: None if isinstance(players[side], RemotePlayer) else agent.budget.seconds
             for side, agent in seats.items()
         }
         try:
@@ -105,7 +97,7 @@ def _one_game(task: PairTask, game: int, ask: Callable[[Agent], MoveSource] | No
             continue
         finally:
             for player in players.values():
-                if isinstance(player, _RemoteMoveSource):
+                if isinstance(player, RemotePlayer):
                     player.over()
     raise AssertionError("unreachable: the last replay raises no AgentFailure")
 

@@ -19,7 +19,13 @@ import numpy.typing as npt
 
 from knightfall.agents import spelling, submissions, timing
 from knightfall.arena.plan import REASONS, Entrant, Plan, Reason
-from knightfall.arena.standings import EntrantRatings, outcomes_of, rate_entrants
+from knightfall.arena.standings import (
+    EntrantRatings,
+    PairOutcomes,
+    outcomes_of,
+    rate_entrants,
+    scores_of,
+)
 from knightfall.arena.store import Run
 from knightfall.arena.store_file import SUMS, is_known_ending
 from knightfall.display.numbers import count
@@ -130,10 +136,8 @@ class EntrantResult:
 class MatchResult:
     """The result of a match between entrants number `a` and `b`."""
 
-    number: int
     a: int
     b: int
-    series: int
     pairs: tuple[int, int, int]
     """The pairs that ended LL, WL and WW for `a`."""
     repeats: int
@@ -156,10 +160,31 @@ class Results:
     entrants: tuple[Entrant, ...]
     matches: tuple[MatchResult, ...]
 
+    @cached_property
+    def outcomes(self) -> PairOutcomes:
+        """The outcome of each pair that was played (see `outcomes_of`)."""
+        return outcomes_of(self.run)[: self.played]
+
+    @cached_property
+    def ratings(self) -> EntrantRatings:
+        """Bradley-Terry ratings of all entrants."""
+        return rate_entrants(self.run.plan, self.outcomes)
+
     @property
     def repeats(self) -> int:
         """Pairs left out because they are identical to an earlier one."""
         return sum(match.repeats for match in self.matches)
+
+    @cached_property
+    def pairs_between(self) -> dict[tuple[int, int], tuple[int, int, int]]:
+        """For each two entrants that met, in either order: the first one's LL, WL and WW."""
+        found: dict[tuple[int, int], tuple[int, int, int]] = {}
+        for match in self.matches:
+            lost, split, won = found.get((match.a, match.b), (0, 0, 0))
+            more_lost, more_split, more_won = match.pairs
+            pairs = lost + more_lost, split + more_split, won + more_won
+            found[match.a, match.b], found[match.b, match.a] = pairs, pairs[::-1]
+        return {couple: pairs for couple, pairs in found.items() if any(pairs)}
 
     def entrant(self, number: int) -> EntrantResult:
         """Return the result of an entrant in all its matches."""
@@ -176,9 +201,7 @@ class Results:
 
         Matches of one series have the same opening and seed in the same round.
         """
-        _, scores, _, repeats = self.run.outcomes()
-        rounds = slice(match, self.played, len(self.matches))
-        return np.where(repeats[rounds], np.nan, scores[rounds])
+        return scores_of(self.outcomes[match :: len(self.matches)])
 
     def running_counts(self, match: int) -> list[PairCounts]:
         """Return the counts of a match before its first pair, after it, after the second, …"""
@@ -201,14 +224,8 @@ class _Tally(NamedTuple):
     winner: Side
     reason: Reason
     games: int
-    moves_w: int
-    moves_b: int
-    depth_w: int
-    depth_b: int
-    nodes_w: int
-    nodes_b: int
-    microseconds_w: int
-    microseconds_b: int
+    sums: tuple[int, ...]
+    """The columns `SUMS`, w and b alternating."""
 
 
 def results(run: Run) -> Results:
@@ -216,14 +233,15 @@ def results(run: Run) -> Results:
     with run.file.snapshot():
         played = run.played
         rows = run.file.rows(
-            f"SELECT {', '.join(_Tally._fields)} FROM tallies WHERE run = ?",
+            f"SELECT match, score, game, hunter, winner, reason, games, {', '.join(SUMS)}"
+            " FROM tallies WHERE run = ?",
             (run.id,),
             (int, int, int, str, str, str, *(int,) * (1 + len(SUMS))),
         )
     plan = run.plan
     tallies: list[list[_Tally]] = [[] for _ in plan.matches]
     for row in rows:
-        tally = _Tally(*row)
+        tally = _Tally(*row[: -len(SUMS)], sums=row[-len(SUMS) :])
         right = 0 <= tally.match < len(plan.matches) and tally.game in (0, 1)
         if not right or not is_known_ending(tally.winner, tally.reason):
             raise run.file.damaged(f"run {run.id} has tallies of an impossible match or ending")
@@ -237,10 +255,8 @@ def results(run: Run) -> Results:
         )
         matches.append(
             MatchResult(
-                number=number,
                 a=match.a,
                 b=match.b,
-                series=match.series,
                 pairs=(lost, split, won),
                 repeats=len(range(number, played, len(plan.matches))) - lost - split - won,
                 of_a=_entrant_result(of_it, ("w", "b")),
@@ -260,10 +276,10 @@ def _entrant_result(tallies: Sequence[_Tally], seats: tuple[Side, Side]) -> Entr
         wins = Wins(tally.games if tally.winner == side else 0, tally.games)
         if side == "w":
             first += wins
-            effort += Effort(tally.moves_w, tally.depth_w, tally.nodes_w, tally.microseconds_w)
+            effort += Effort(*tally.sums[0::2])
         else:
             second += wins
-            effort += Effort(tally.moves_b, tally.depth_b, tally.nodes_b, tally.microseconds_b)
+            effort += Effort(*tally.sums[1::2])
         if side == tally.hunter:
             hunter += wins
         else:
@@ -315,7 +331,7 @@ class RunReport(Displayable):
     @cached_property
     def ratings(self) -> EntrantRatings:
         """Bradley-Terry ratings of all entrants."""
-        return rate_entrants(self.plan, outcomes_of(self.run))
+        return self.results.ratings
 
     # -- contents --------------------------------------------------------------------------
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 import time
+from abc import abstractmethod
 from array import array
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from knightfall.arena.plan import PairRecord, Plan, check_files, may_repeat
 from knightfall.arena.standings import (
     BaselineComparison,
     EntrantRatings,
+    PairOutcomes,
     compare_with_baseline,
     pair_counts,
     rate_entrants,
@@ -156,45 +158,40 @@ Counts = Sequence[Sequence[int]]
 """For each match, the pairs that ended LL, WL and WW for its first entrant."""
 
 
-class Rule(Protocol):
-    """A rule that may end a run early; its `verdict` is None until it does."""
+class Rule:
+    """A rule that may end a run early; this one never does.
 
-    verdict: str | None
+    `verdict` is None until the rule ends the run.
+    """
+
+    name = ""
+    """The value of "rule" in `Plan.stop`."""
+
+    def __init__(self) -> None:
+        self.verdict: str | None = None
 
     @property
     def expected(self) -> int | None:
         """An estimate of the run's pairs in all; None for the plan's number."""
+        return None
 
     def update(self, counts: Counts, outcomes: array[int]) -> None:
         """Reconsider the verdict; `outcomes` has an item per pair (see `standings.outcomes_of`)."""
 
     def outcome(self) -> dict[str, Any]:
-        """Return the verdict and its figures as plain values, for the store."""
+        """Return the verdict, None if all pairs were played without one, for the store."""
+        return {"rule": self.name, "verdict": self.verdict} if self.name else {}
 
 
-class NoRule:
-    """The rule of a plan that plays all its pairs."""
-
-    verdict: str | None = None
-    expected: int | None = None
-
-    def update(self, counts: Counts, outcomes: array[int]) -> None:
-        """Do nothing."""
-
-    def outcome(self) -> dict[str, Any]:
-        """Return no verdict."""
-        return {}
-
-
-class SprtRule:
+class SprtRule(Rule):
     """Wald's sequential test after each pair of a match; the verdict is the accepted hypothesis."""
 
-    expected: int | None = None
+    name = "sprt"
 
     def __init__(self, sprt: Sprt) -> None:
+        super().__init__()
         self.sprt = sprt
         self.llr = 0.0
-        self.verdict: str | None = None
 
     def update(self, counts: Counts, outcomes: array[int]) -> None:
         """Update the log-likelihood ratio and the verdict."""
@@ -202,8 +199,34 @@ class SprtRule:
         self.verdict = self.sprt.verdict(self.llr)
 
     def outcome(self) -> dict[str, Any]:
-        """Return the verdict, None if all pairs were played without one, and the last ratio."""
-        return {"rule": "sprt", "verdict": self.verdict, "llr": self.llr}
+        """Return the verdict and the last log-likelihood ratio."""
+        return {**super().outcome(), "llr": self.llr}
+
+
+FIRST_LOOK = 20
+"""Rounds before the first look: with fewer, the estimated errors are too rough."""
+
+
+class PeriodicRule(Rule):
+    """A rule that looks at whole rounds only, each time a certain share more was played."""
+
+    def __init__(self, plan: Plan, first_look: int, share: int) -> None:
+        super().__init__()
+        self.plan = plan
+        self._next = first_look
+        self._share = share  # 10 for a tenth
+
+    def update(self, counts: Counts, outcomes: array[int]) -> None:
+        """Look after the rounds at which a look is due."""
+        rounds, rest = divmod(len(outcomes), len(self.plan.matches))
+        if rest or rounds < self._next:
+            return
+        self._next = rounds + max(1, rounds // self._share)
+        self.look(np.frombuffer(outcomes.tobytes(), np.int8))
+
+    @abstractmethod
+    def look(self, outcomes: PairOutcomes) -> None:
+        """Set the verdict if these outcomes suffice."""
 
 
 LOOKING_FACTOR = 1.75
@@ -214,32 +237,23 @@ It corrects for repeated looks.  Sixty looks, more than a league has, at a level
 depend on each other (Bonferroni); the rest allows for estimated errors.
 """
 
-FIRST_LOOK = 20
-"""Rounds before the first look: with fewer, the estimated errors are too rough."""
 
-
-class RankingRule:
+class RankingRule(PeriodicRule):
     """Ends a league when each two neighbours in the ranking differ significantly.
 
     A difference that is known to within `error` Elo is also enough.  The rule looks after 20 rounds
     and then each time a tenth more are played, and corrects for it by `LOOKING_FACTOR`.
     """
 
-    expected: int | None = None
+    name = "until"
 
     def __init__(self, plan: Plan, error: float) -> None:
-        self.plan = plan
+        super().__init__(plan, FIRST_LOOK, share=10)
         self.error = error
-        self.verdict: str | None = None
-        self._next = FIRST_LOOK
 
-    def update(self, counts: Counts, outcomes: array[int]) -> None:
-        """Check the ranking after the rounds at which a look is due."""
-        rounds, within = divmod(len(outcomes), len(self.plan.matches))
-        if within or rounds < self._next:
-            return
-        self._next = rounds + max(1, rounds // 10)
-        ratings = rate_entrants(self.plan, np.frombuffer(outcomes.tobytes(), np.int8))
+    def look(self, outcomes: PairOutcomes) -> None:
+        """Check the difference of each two neighbours."""
+        ratings = rate_entrants(self.plan, outcomes)
         ranking = ratings.ranking(range(len(self.plan.entrants)))
         for better, worse in pairwise(ranking):
             difference, error = ratings.difference(better, worse)
@@ -247,17 +261,13 @@ class RankingRule:
                 return
         self.verdict = f"every neighbour told apart, or within {self.error:g} Elo"
 
-    def outcome(self) -> dict[str, Any]:
-        """Return the verdict, None if all pairs were played without one."""
-        return {"rule": "until", "verdict": self.verdict}
-
 
 USUAL_PAIRS = 2700
 """Pairs of a test agent after which its difference from the baseline is usually known to within two
 points: the course's test agents took 2,716 against the seven opponents."""
 
 
-class ComparisonRule:
+class ComparisonRule(PeriodicRule):
     """Ends a tournament when each comparison with the first test agent is settled.
 
     A comparison is settled when its difference is significant, or known to within `within`.  The
@@ -265,28 +275,19 @@ class ComparisonRule:
     twentieth more are played, at intervals that stay valid under repeated looks.
     """
 
+    name = "decided"
+
     def __init__(self, plan: Plan, within: float, course: int) -> None:
-        self.plan = plan
+        super().__init__(plan, max(course, FIRST_LOOK), share=20)
         self.within = within
-        self.verdict: str | None = None
         self.comparisons: list[BaselineComparison] = []
-        self._next = max(course, FIRST_LOOK)
 
-    def update(self, counts: Counts, outcomes: array[int]) -> None:
-        """Compare after the rounds at which a look is due."""
-        rounds, rest = divmod(len(outcomes), len(self.plan.matches))
-        if rest or rounds < self._next:
-            return
-        self._next = rounds + max(1, rounds // 20)
-        known = np.frombuffer(outcomes.tobytes(), np.int8)
-        self.comparisons = compare_with_baseline(self.plan, known, sequential=True)
+    def look(self, outcomes: PairOutcomes) -> None:
+        """Compare each test agent with the first; the verdict counts the results of each kind."""
+        self.comparisons = compare_with_baseline(self.plan, outcomes, sequential=True)
         if all(one.settled(self.within) for one in self.comparisons):
-            self.verdict = self._summary()
-
-    def _summary(self) -> str:
-        """Return the number of each verdict: "2 better, 1 cannot be told apart"."""
-        words = Counter(verdict(one) for one in self.comparisons)
-        return ", ".join(f"{number} {word}" for word, number in words.most_common())
+            words = Counter(verdict(one) for one in self.comparisons)
+            self.verdict = ", ".join(f"{number} {word}" for word, number in words.most_common())
 
     @property
     def expected(self) -> int | None:
@@ -302,10 +303,6 @@ class ComparisonRule:
             return None
         rounds = min(self.plan.rounds, math.ceil(needed / opponents))
         return rounds * len(self.plan.matches)
-
-    def outcome(self) -> dict[str, Any]:
-        """Return the verdict, None if all openings were played without one."""
-        return {"rule": "decided", "verdict": self.verdict}
 
 
 def verdict(one: BaselineComparison) -> str:
@@ -333,7 +330,7 @@ def rule_of(plan: Plan) -> Rule:
         return RankingRule(plan, plan.stop["error"])
     if plan.stop.get("rule") == "decided":
         return ComparisonRule(plan, plan.stop["within"], plan.stop["course"])
-    return NoRule()
+    return Rule()
 
 
 class RepeatDetector:

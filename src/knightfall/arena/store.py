@@ -18,11 +18,9 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,8 +127,11 @@ class Run:
     @cached_property
     def plan(self) -> Plan:
         """The plan of the run."""
-        with self._naming("its plan"):
-            return read_plan(self._text("plan"))
+        text = self._text("plan")
+        try:
+            return read_plan(text)
+        except KnightfallError as error:
+            raise self.file.damaged(f"run {self.id}: {error}") from None
 
     @property
     def played(self) -> int:
@@ -161,12 +162,12 @@ class Run:
     def outcome(self) -> dict[str, Any] | None:
         """The outcome that the stop rule left, as plain values; None while unfinished."""
         text = self._field("outcome", str | None)
-        return None if text is None else self._object("its outcome", text)
+        return None if text is None else _json_object(self.file, f"outcome of run {self.id}", text)
 
     @property
     def versions(self) -> dict[str, Any]:
         """The versions of the software that plays the run."""
-        return self._object("its versions", self._text("versions"))
+        return _json_object(self.file, f"versions of run {self.id}", self._text("versions"))
 
     @property
     def key(self) -> str:
@@ -191,21 +192,6 @@ class Run:
                 f"run {self.id} has the time {shown(text)}, expected as in 2017-05-31T12:00:00Z"
             )
         return text
-
-    def _object(self, what: str, text: str) -> dict[str, Any]:
-        """Return the JSON object of a column; `what` names it in errors."""
-        with self._naming(what):
-            found = parse_json(text)
-            check({str: object}, found)
-        return dict(found)
-
-    @contextmanager
-    def _naming(self, what: str) -> Iterator[None]:
-        """Raise errors of the block as damage of a named part of this run."""
-        try:
-            yield
-        except KnightfallError as error:
-            raise self.file.damaged(f"{what} (run {self.id}): {error}") from None
 
     # -- writing ---------------------------------------------------------------------------
 
@@ -432,12 +418,7 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     # -- runs ------------------------------------------------------------------------------
@@ -548,20 +529,11 @@ class Store:
             RunInfo(
                 id, printable(kind), tuple(names.get(id, ())), tuple(agents.get(id, ())),
                 played or 0, total, printable(created), finished,
-                str(self._object(outcome, object).get("verdict") or ""), self._object(files, str),
-                printable(board),
+                str(_json_object(self.file, "outcome", outcome or "{}").get("verdict") or ""),
+                _json_object(self.file, "files", files or "{}", str), printable(board),
             )
             for id, kind, played, total, created, finished, outcome, files, board in rows
         ]  # fmt: skip
-
-    def _object(self, text: str | None, of: Any) -> dict[str, Any]:
-        """Return a JSON object whose values are of a type; an empty one for None."""
-        try:
-            found = parse_json(text or "{}")
-            check({str: of}, found)
-        except KnightfallError as error:
-            raise self.file.damaged(error) from None
-        return dict(found)
 
     def delete(self, run: int) -> None:
         """Delete a run with all its games; its number is not used again."""
@@ -571,6 +543,16 @@ class Store:
                 self.file.change(f"DELETE FROM {table} WHERE run = ?", (run,))
             self.file.change("DELETE FROM runs WHERE id = ?", (run,))
         self.file.shrink()
+
+
+def _json_object(file: StoreFile, what: str, text: str, values: Any = object) -> dict[str, Any]:
+    """Return a JSON object whose values have a type; `what` names it in errors."""
+    try:
+        found = parse_json(text)
+        check({str: values}, found)
+    except KnightfallError as error:
+        raise file.damaged(f"{what}: {error}") from None
+    return dict(found)
 
 
 def _key(plan: str, engine: str) -> str | None:
