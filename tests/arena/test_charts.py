@@ -393,7 +393,7 @@ def test_files_are_images(league: Results, tmp_path: Path) -> None:
     assert "<svg" in svg
     assert "greedy(improved)" in svg  # text that can be searched
     assert "<dc:date>" not in svg
-    with pytest.raises(KnightfallError, match=r"chart\.jpg.*ends in \.svg, \.png or \.pdf"):
+    with pytest.raises(KnightfallError, match=r"chart\.jpg.*must end in \.svg, \.png or \.pdf"):
         save(figure, tmp_path / "chart.jpg")
     assert not (tmp_path / "chart.jpg").exists()
 

@@ -97,16 +97,16 @@ def test_a_tournament_is_expected_to_end_when_its_widest_interval_is_narrow_enou
 
 def test_progress_counts_games_of_all_runs_and_of_what_a_rule_expects() -> None:
     plans = [fake_plan(1, 20), fake_plan(1, 30)]
-    told: list[Any] = []
+    seen: list[Any] = []
     with _progress_of(plans, show=True) as on_pairs:
         closure = dict(zip(on_pairs.__code__.co_freevars, on_pairs.__closure__ or (), strict=True))
-        tell = closure["shown"].cell_contents
-        assert tell.total == 2 * 50
+        shown = closure["shown"].cell_contents
+        assert shown.total == 2 * 50
         for expected, fresh in ((None, 3), (12, 5)):
             rule = SimpleNamespace(expected=expected)
             on_pairs(SimpleNamespace(plan=plans[0], rule=rule, fresh=fresh))  # type: ignore[arg-type]
-            told.append((tell.total, tell.done))
-    assert told == [(100, 6), (2 * (50 - 20 + 12), 2 * (3 + 5))]
+            seen.append((shown.total, shown.done))
+    assert seen == [(100, 6), (2 * (50 - 20 + 12), 2 * (3 + 5))]
 
 
 # -- how far ahead ---------------------------------------------------------------------------
@@ -205,15 +205,15 @@ def test_a_league_that_looks_again_and_again_needs_1_75_times_the_error(
         results=SimpleNamespace(run=SimpleNamespace(plan=league())),
         order=[0, 1], names=["a", "b"], ratings=Seen(gap),
     )  # fmt: skip
-    words = "Every neighbour in the ranking is told apart."
-    assert report._neighbours() == (words if told_apart else "Not told apart: a and b.")
+    words = "Every neighbour in the ranking is seen apart."
+    assert report._neighbours() == (words if told_apart else "Not seen apart: a and b.")
 
 
 def test_a_league_stops_where_what_is_left_is_known_well_enough(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(run_loop, "rate_entrants", lambda plan, outcomes: Seen(0.0))
-    for wanted, verdict in ((0.99, None), (1.0, "every neighbour told apart, or within 1 Elo")):
+    for wanted, verdict in ((0.99, None), (1.0, "every neighbour seen apart, or within 1 Elo")):
         rule = RankingRule(league(), wanted)
         rule.update([], array("b", [0] * 20))
         assert rule.verdict == verdict

@@ -21,7 +21,9 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from knightfall.arena.plan import GameRecord
+import numpy as np
+
+from knightfall.arena.plan import COLUMN_FORMATS, GameRecord
 from knightfall.arena.store import Run, Store, StoredGame
 from knightfall.arena.store_file import SUMS, position
 from knightfall.arena.stored_games import scoresheet
@@ -37,10 +39,10 @@ COLUMNS = (
     "run", "pair", "game", "match", "first", "second", "opening", "hunter", "seed", "repeats",
     "winner", "winner_name", "reason", "plies", *SUMS, "moves", "detail",
 )  # fmt: skip
-"""The columns of csv and parquet; `first`, `second` and `winner_name` are names of agents."""
+"""The columns of csv and parquet; `first`, `second` and `winner_name` are names of agents.
 
-LISTS = {"scores": "float64", "depths": "uint8", "nodes": "uint64", "microseconds": "uint32"}
-"""The additional columns of parquet: lists with an item per move, as is `moves` there."""
+Parquet also has the columns of `COLUMN_FORMATS`, lists with an item per move, as is `moves` there.
+"""
 
 GROUP = 4096
 """Games in a row group of parquet, which are in memory at the same time."""
@@ -165,7 +167,8 @@ def export_parquet(run: Run, out: IO[bytes], on_progress: OnProgress = nobody) -
     texts = {"first", "second", "opening", "hunter", "winner", "winner_name", "reason"}
     kinds = {name: arrow.string() if name in texts else arrow.int64() for name in COLUMNS[:-2]}
     kinds["moves"] = arrow.list_(arrow.string())
-    kinds |= {name: arrow.list_(getattr(arrow, kind)()) for name, kind in LISTS.items()}
+    for name, format in COLUMN_FORMATS.items():
+        kinds[name] = arrow.list_(arrow.from_numpy_dtype(np.dtype(format)))
     kinds["detail"] = arrow.string()
     schema = arrow.schema(list(kinds.items()))
     games = _games(run, on_progress)
@@ -177,7 +180,7 @@ def export_parquet(run: Run, out: IO[bytes], on_progress: OnProgress = nobody) -
 
 def _row_with_lists(run: Run, line: StoredGame, game: GameRecord) -> dict[str, Any]:
     """Return the values of all columns of parquet."""
-    lists = {name: game.column(name).tolist() for name in LISTS}  # type: ignore[arg-type]
+    lists: dict[str, Any] = {name: game.column(name).tolist() for name in COLUMN_FORMATS}
     return {
         **_row(run, line),
         "moves": _moves(game, line.opening),

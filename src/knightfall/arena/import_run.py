@@ -22,11 +22,8 @@ import numpy as np
 from knightfall.arena import version
 from knightfall.arena.export import RUN_FORMAT
 from knightfall.arena.plan import (
-    DEPTH,
-    MICROSECONDS,
-    NODES,
+    COLUMN_FORMATS,
     REASONS,
-    SCORE,
     GameRecord,
     PairRecord,
     PairTask,
@@ -58,7 +55,6 @@ LONGEST_LINE = 2**24
 
 MOST_SEED = 2**63 - 1
 MOST = 2**53  # larger whole numbers are not exact in every JSON reader
-_COUNTS = {"depths": DEPTH, "nodes": NODES, "microseconds": MICROSECONDS}
 _NOT_FINITE = ("inf", "-inf", "nan")
 
 
@@ -268,12 +264,12 @@ def _from_json(content: Any, task: PairTask, replay: bool) -> GameRecord:
     scores = Items((float, OneOf(tuple(_NOT_FINITE))), len(moves), len(moves))
     counts = {
         name: Items(Whole(0, min(int(np.iinfo(kind).max), MOST)), len(moves), len(moves))
-        for name, kind in _COUNTS.items()
+        for name, kind in COLUMN_FORMATS.items()
+        if name != "scores"
     }
     check({"scores": scores, **counts, ...: object}, content)
-    packed = {"scores": np.array([float(x) for x in content["scores"]], SCORE).tobytes()}
-    for name, kind in _COUNTS.items():
-        packed[name] = np.array(content[name], kind).tobytes()
+    columns = {**content, "scores": [float(x) for x in content["scores"]]}
+    packed = {name: np.array(columns[name], of).tobytes() for name, of in COLUMN_FORMATS.items()}
     return GameRecord(
         content["winner"], content["reason"], cells, **packed, detail=content["detail"]
     )

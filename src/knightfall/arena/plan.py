@@ -42,8 +42,11 @@ Reason = Literal["no moves", "timeout", "forfeit", "illegal", "crash"]
 
 REASONS: tuple[Reason, ...] = ("no moves", "timeout", "forfeit", "illegal", "crash")
 
-# Formats of the columns of a game: little-endian, one item per move.
-CELL, SCORE, DEPTH, NODES, MICROSECONDS = "u1", "<f8", "u1", "<u8", "<u4"
+Column = Literal["scores", "depths", "nodes", "microseconds"]
+COLUMN_FORMATS: dict[Column, str] = {
+    "scores": "<f8", "depths": "u1", "nodes": "<u8", "microseconds": "<u4",
+}  # fmt: skip
+"""Numpy formats of the columns of a game, which have one item per move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +100,9 @@ class GameRecord:
         """Return the names of the cells moved to."""
         return tuple(opening.board.name(cell) for cell in self.cells)
 
-    def column(self, name: Literal["scores", "depths", "nodes", "microseconds"]) -> npt.NDArray:  # type: ignore[type-arg]
+    def column(self, name: Column) -> npt.NDArray[Any]:
         """Return a column as an array."""
-        formats = {"scores": SCORE, "depths": DEPTH, "nodes": NODES, "microseconds": MICROSECONDS}
-        return np.frombuffer(getattr(self, name), formats[name])
+        return np.frombuffer(getattr(self, name), COLUMN_FORMATS[name])
 
 
 def game_record(
@@ -115,16 +117,15 @@ def game_record(
     detail: str = "",
 ) -> GameRecord:
     """Return a game's record, with its columns packed into bytes; times are in seconds."""
-    microseconds = np.rint(np.asarray(seconds, "f8") * 1e6)
+    columns: dict[Column, npt.ArrayLike] = {
+        "scores": scores,
+        "depths": np.minimum(np.asarray(depths, "i8"), 255),
+        "nodes": nodes,
+        "microseconds": np.minimum(np.rint(np.asarray(seconds, "f8") * 1e6), 2**32 - 1),
+    }
+    packed = {name: np.asarray(of, COLUMN_FORMATS[name]).tobytes() for name, of in columns.items()}
     return GameRecord(
-        winner,
-        reason,
-        cells=np.asarray(cells, CELL).tobytes(),
-        scores=np.asarray(scores, SCORE).tobytes(),
-        depths=np.minimum(np.asarray(depths, "i8"), 255).astype(DEPTH).tobytes(),
-        nodes=np.asarray(nodes, NODES).tobytes(),
-        microseconds=np.minimum(microseconds, 2**32 - 1).astype(MICROSECONDS).tobytes(),
-        detail=storable(detail),
+        winner, reason, np.asarray(cells, "u1").tobytes(), **packed, detail=storable(detail)
     )
 
 

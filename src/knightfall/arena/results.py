@@ -224,7 +224,7 @@ class _Tally(NamedTuple):
     winner: Side
     reason: Reason
     games: int
-    sums: tuple[int, ...]
+    sums: Sequence[int]
     """The columns `SUMS`, w and b alternating."""
 
 
@@ -241,7 +241,8 @@ def results(run: Run) -> Results:
     plan = run.plan
     tallies: list[list[_Tally]] = [[] for _ in plan.matches]
     for row in rows:
-        tally = _Tally(*row[: -len(SUMS)], sums=row[-len(SUMS) :])
+        match, score, game, hunter, winner, reason, games, *sums = row
+        tally = _Tally(match, score, game, hunter, winner, reason, games, sums)
         right = 0 <= tally.match < len(plan.matches) and tally.game in (0, 1)
         if not right or not is_known_ending(tally.winner, tally.reason):
             raise run.file.damaged(f"run {run.id} has tallies of an impossible match or ending")

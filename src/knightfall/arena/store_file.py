@@ -8,16 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from knightfall.arena.plan import (
-    DEPTH,
-    MICROSECONDS,
-    NODES,
+    COLUMN_FORMATS,
     REASONS,
-    SCORE,
+    Column,
     GameRecord,
     PairRecord,
     PairTask,
@@ -501,24 +499,16 @@ def _sums(game: GameRecord, first_mover: str) -> list[int]:
 
 
 _ONES = [1] * 64  # the sum of ones counts moves
-_SUMMED: tuple[Literal["depths", "nodes", "microseconds"], ...]
-_SUMMED = ("depths", "nodes", "microseconds")  # in the order of `SUMS`, after the moves
+_SUMMED: tuple[Column, ...] = ("depths", "nodes", "microseconds")  # as in `SUMS`, after the moves
 
 
 def _check(game: GameRecord, where: str) -> None:
     """Raise a `KnightfallError` if a column does not have one item per move."""
-    for name, size in _SIZES.items():
-        items = len(getattr(game, name)) / size
+    for name, format in COLUMN_FORMATS.items():
+        items = len(getattr(game, name)) / np.dtype(format).itemsize
         if items != game.plies:
             raise KnightfallError(f"{where}: {items:g} {name} for {game.plies} moves")
 
-
-_SIZES = {
-    "scores": np.dtype(SCORE).itemsize,
-    "depths": np.dtype(DEPTH).itemsize,
-    "nodes": np.dtype(NODES).itemsize,
-    "microseconds": np.dtype(MICROSECONDS).itemsize,
-}
 
 # CROSS JOIN makes SQLite visit the tables in this order; the plus sign keeps it from scanning a
 # range of pairs where one is looked up.

@@ -18,6 +18,7 @@ from knightfall.arena.standings import (
     Standing,
     compare_with_baseline,
     entrant_dict,
+    rate_entrants,
     scores_of,
     short_names,
     standings,
@@ -47,16 +48,21 @@ class TournamentReport(RunReport):
         """The numbers of the opponents."""
         return list(range(self.plan.options["tests"], len(self.plan.entrants)))
 
+    @cached_property
+    def outcomes(self) -> PairOutcomes:
+        """The outcomes of the pairs that the report counts."""
+        return self.results.outcomes
+
     @property
     def course(self) -> PairOutcomes | None:
         """The outcomes of the course's own pairs; None if the run plays no others."""
         rounds = self.plan.stop.get("course")
-        return None if rounds is None else self.results.outcomes[: rounds * len(self.plan.matches)]
+        return None if rounds is None else self.outcomes[: rounds * len(self.plan.matches)]
 
     @cached_property
     def ratings(self) -> EntrantRatings:
         """Bradley-Terry ratings with the baseline at 0."""
-        return self.results.ratings.anchored(self.tests[0])
+        return rate_entrants(self.plan, self.outcomes).anchored(self.tests[0])
 
     @cached_property
     def standings(self) -> list[Standing]:
@@ -67,9 +73,7 @@ class TournamentReport(RunReport):
     def differences(self) -> list[BaselineComparison]:
         """The comparison of each other test agent with the baseline."""
         sequential = self.course is not None
-        return compare_with_baseline(
-            self.plan, self.results.outcomes, self.tests, sequential=sequential
-        )
+        return compare_with_baseline(self.plan, self.outcomes, self.tests, sequential=sequential)
 
     @cached_property
     def names(self) -> list[str]:
@@ -78,7 +82,7 @@ class TournamentReport(RunReport):
 
     def wins(self, test: int, opponent: int) -> Wins:
         """Return a test agent's wins against an opponent."""
-        return _wins(self.plan, self.results.outcomes, test, opponent)
+        return _wins(self.plan, self.outcomes, test, opponent)
 
     def differs(self, test: int) -> OtherDifferences:
         """Return how a test agent differs from the baseline, apart from the heuristic."""
@@ -91,7 +95,7 @@ class TournamentReport(RunReport):
         games = self.standings[0].result.total.games
         if self.course is not None:
             yield _caption(self.plan, self.course, games)
-        yield _course_table(self.plan, self.tests, self.names, self.results.outcomes)
+        yield _course_table(self.plan, self.tests, self.names, self.outcomes)
         yield ""
         yield self._figures()
         yield ""
@@ -118,7 +122,7 @@ class TournamentReport(RunReport):
             "mixture": mixture(self.plan),
             "tests": [entrant_dict(row) for row in self.standings],
             "opponents": [self.plan.entrants[number].name for number in self.opponents],
-            "table": self._table(self.results.outcomes),
+            "table": self._table(self.outcomes),
             "course_table": None if course is None else self._table(course),
             "differences": [
                 {
