@@ -67,13 +67,13 @@ def test_every_event_reports_in_every_way(data: Path) -> None:
     for report in every_kind():
         assert report.finished
         assert not report.interrupted
-        told = report.to_dict()
-        assert json.loads(json.dumps(told, allow_nan=False)) == told
-        assert told["kind"] == report.plan.kind
+        content = report.to_dict()
+        assert json.loads(json.dumps(content, allow_nan=False)) == content
+        assert content["kind"] == report.plan.kind
         text = str(report)
-        assert text.startswith(f"{2 * told['pairs']} games on 4×4 · seed 0")
+        assert text.startswith(f"{2 * content['pairs']} games on 4×4 · seed 0")
         html = report._repr_html_()
-        assert html.startswith(f"<p>{2 * told['pairs']} games on 4×4")
+        assert html.startswith(f"<p>{2 * content['pairs']} games on 4×4")
         assert ("<table>" in html) == (report.plan.kind != "match")
         assert report.plot().axes
     assert not data.exists()  # nothing was written anywhere
@@ -114,14 +114,14 @@ def test_every_event_reports_in_every_way(data: Path) -> None:
 def test_a_command_says_what_the_call_says(event: Any, command: list[str]) -> None:
     called = event(**SMALL).to_dict()
     printed = json.loads(run(*command, *ON_4X4).stdout)
-    for told in (called, printed):
-        if told["kind"] == "worth":  # its report contains measured times, which differ
-            del told["words"], told["price"]
+    for content in (called, printed):
+        if content["kind"] == "worth":  # its report contains measured times, which differ
+            del content["words"], content["price"]
     assert _timeless(called) == _timeless(printed)
 
 
-def _timeless(told: Any) -> Any:
-    text = json.dumps(told)
+def _timeless(content: Any) -> Any:
+    text = json.dumps(content)
     return json.loads(re.sub(r'"(mean_microseconds)": [0-9.e-]+', r'"\1": 0', text))
 
 
@@ -262,9 +262,9 @@ def test_a_run_in_which_nobody_could_play_measures_nothing(tmp_path: Path) -> No
 
 def test_a_whitewash_has_one_elo() -> None:
     report = kf.match("id(improved, depth=6)", "random", pairs=1, seed=2, board="5x5", workers=0)
-    told = report.to_dict()
-    assert told["elo"] == told["agents"][0]["elo"]
-    assert told["elo_error"] == told["agents"][0]["elo_error"]
+    content = report.to_dict()
+    assert content["elo"] == content["agents"][0]["elo"]
+    assert content["elo_error"] == content["agents"][0]["elo_error"]
 
 
 @pytest.mark.parametrize("width", [60, 80])

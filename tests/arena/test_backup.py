@@ -46,9 +46,9 @@ def test_after_a_kill_a_copied_file_is_empty_and_a_backup_is_not(tmp_path: Path)
     shutil.copy(file, tmp_path / "copied.sqlite")
     with pytest.raises(KnightfallError, match="no runs yet"):
         played(tmp_path / "copied.sqlite")  # why there is a command
-    told = run("backup", str(tmp_path / "b.sqlite"), "--store", str(file), "--json")
-    assert told.exit_code == 0
-    assert json.loads(told.stdout)["games"] == 8
+    printed = run("backup", str(tmp_path / "b.sqlite"), "--store", str(file), "--json")
+    assert printed.exit_code == 0
+    assert json.loads(printed.stdout)["games"] == 8
     assert played(tmp_path / "b.sqlite") == 4
     assert all_rows(tmp_path / "b.sqlite") == all_rows(file)
 

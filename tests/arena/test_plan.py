@@ -191,13 +191,13 @@ def test_a_plan_is_the_same_in_another_process() -> None:
         "plan = read_plan(sys.stdin.read())\n"
         "print([plan.task(n) for n in range(9)])\n"
     )
-    told = processes.run(
+    printed = processes.run(
         [sys.executable, "-c", code],
         input=plan(seed=12).to_json(),
         text=True,
         check=True,
     )
-    assert told.stdout.strip() == str([plan(seed=12).task(n) for n in range(9)])
+    assert printed.stdout.strip() == str([plan(seed=12).task(n) for n in range(9)])
 
 
 def test_a_plan_survives_json_and_every_change_makes_another_run() -> None:

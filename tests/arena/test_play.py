@@ -244,7 +244,7 @@ def test_whoever_plays_by_the_clock_gets_ready_before_it_runs() -> None:
 
         def prepare(self, board: Board) -> None:
             heard.append(f"prepare {board.width}x{board.height}")
-            raise KnightfallError("whoever cannot will be found out when asked")
+            raise KnightfallError("cannot prepare")
 
         def analyse(self, position: Position) -> Report:
             heard.append("move")

@@ -94,7 +94,7 @@ def fails(board, open, me, opp, to_move):
 def stuck(board, open, me, opp, to_move):
     cells = count(open)
     while board.width == 5 and cells < 16:
-        cells = (cells * 7 + me + usleep(10_000)) % 16  # compiled, and at nobody's expense
+        cells = (cells * 7 + me + usleep(10_000)) % 16  # compiled, and sleeping uses no processor
     return 1.0 * cells
 
 def deadly(board, open, me, opp, to_move):
@@ -167,9 +167,9 @@ def test_in_process(league: Plan, expected: list[PairRecord]) -> None:
 def test_pool(league: Plan, expected: list[PairRecord]) -> None:
     agents = [entrant.agent for entrant in league.entrants]
     with Pool(2, [text for text in agents if ":slow" not in text]) as pool:
-        with pytest.warns(HeuristicWarning, match="cannot be compiled") as told:
+        with pytest.warns(HeuristicWarning, match="cannot be compiled") as caught:
             assert in_order(pool.play(league.tasks())) == expected
-        assert len(told) == 1  # by both workers, but passed on once
+        assert len(caught) == 1  # by both workers, but passed on once
         assert in_order(pool.play(league.tasks())) == expected
 
 
@@ -285,18 +285,18 @@ def test_killed_workers_are_replaced(pool: Pool, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.fixture(scope="module")
-def guilty(mine: str) -> tuple[str, str]:
+def faulty(mine: str) -> tuple[str, str]:
     """Return an agent that hangs and an agent that crashes."""
     return f"id({mine}:stuck, nodes=100)", f"greedy({mine}:deadly)"
 
 
-def check_the_guilty(runner: Runner, guilty: tuple[str, ...]) -> None:
+def check_faulty_agents(runner: Runner, faulty: tuple[str, ...]) -> None:
     """Check that the two faulty agents lose every game, and no other agent loses by their fault."""
-    agents = (QUICK[0], "random", *guilty)
+    agents = (QUICK[0], "random", *faulty)
     records = in_order(runner.play(plan_of(agents, pairs=1, one_against_all=True).tasks()))
     innocent = plan_of(agents[:2], pairs=1)
     assert records[0].games == here(innocent)[0].games
-    for record, culprit in zip(records[1:], guilty, strict=True):
+    for record, culprit in zip(records[1:], faulty, strict=True):
         assert (record.task.b, record.score) == (culprit, 2)
         for game in record.games:
             if "stuck" in culprit:
@@ -310,10 +310,10 @@ def check_the_guilty(runner: Runner, guilty: tuple[str, ...]) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*cannot be compiled")
 def test_the_guilty_lose_in_a_pool(
-    guilty: tuple[str, str], capfd: pytest.CaptureFixture[str]
+    faulty: tuple[str, str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     with Pool(2, patience=1.0) as pool:
-        check_the_guilty(pool, guilty)
+        check_faulty_agents(pool, faulty)
     assert capfd.readouterr() == ("", "")
 
 
@@ -366,8 +366,8 @@ def crew_of(process: subprocess.Popen[str]) -> list[int]:
 
 def test_the_guilty_lose_in_the_process_that_plays_them(mine: str, tmp_path: Path) -> None:
     """The crashing agent is plain Python, so it plays in a process of its own."""
-    guilty = (f"id({mine}:stuck, nodes=100)", f"greedy({mine}:quits)")
-    process = driver(tmp_path, 0, 1, QUICK[0], *guilty)
+    faulty = (f"id({mine}:stuck, nodes=100)", f"greedy({mine}:quits)")
+    process = driver(tmp_path, 0, 1, QUICK[0], *faulty)
     said, errors = process.communicate(timeout=6 * SOON)
     assert errors == ""
     assert sorted(said.splitlines()) == ["0 crash"] * 2 + ["0 timeout"] * 2
@@ -546,12 +546,12 @@ def test_a_cluster_on_which_a_file_is_missing(cluster: RemoteRunner, tmp_path: P
 
 
 @pytest.mark.slow
-def test_the_guilty_lose_on_a_cluster(guilty: tuple[str, str], cluster: RemoteRunner) -> None:
-    check_the_guilty(cluster, guilty[1:])
+def test_the_guilty_lose_on_a_cluster(faulty: tuple[str, str], cluster: RemoteRunner) -> None:
+    check_faulty_agents(cluster, faulty[1:])
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "expected"),
     [
         ("tcp://127.0.0.1:9", "no Dask scheduler answers at 'tcp://127.0.0.1:9' (*refused*"),
         ("host.invalid:8786", "no Dask scheduler answers at 'host.invalid:8786' (*"),
@@ -562,12 +562,12 @@ def test_the_guilty_lose_on_a_cluster(guilty: tuple[str, str], cluster: RemoteRu
     ],
 )
 def test_a_mistyped_address_is_refused_before_dask_is_asked(
-    address: str, told: str, monkeypatch: pytest.MonkeyPatch
+    address: str, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)  # it would retry for long
     with pytest.raises(KnightfallError) as refused:
         RunnerOptions(dask=address).check()
-    assert fnmatch(str(refused.value), told)
+    assert fnmatch(str(refused.value), expected)
 
 
 @pytest.mark.parametrize(

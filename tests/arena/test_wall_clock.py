@@ -151,7 +151,7 @@ def lost_to_the_clock(game: GameRecord) -> GameRecord:
     return replace(game, reason="timeout", detail="it answered 0.7 ms after its 150 ms")
 
 
-def told(agent: str, late: int, kind: str, **options: Any) -> dict[str, Any]:
+def report_with_late_games(agent: str, late: int, kind: str, **options: Any) -> dict[str, Any]:
     """Return the report on 40 games, some of which an entrant lost by being late."""
     names = ("other", "mine") if kind == "tournament" else ("mine", "other")
     plan = fake_plan(1, 20, names=names, kind=kind, **options)
@@ -190,7 +190,7 @@ def test_no_verdict_is_printed_where_the_clock_decided(kind: str) -> None:
     options: dict[str, Any] = {}
     if kind == "tournament":
         options = {"options": {"tests": 2, "protocol": "2017b"}}
-    found = told(WALL, 9, kind, **options)
+    found = report_with_late_games(WALL, 9, kind, **options)
     assert "No verdict: mine lost 9 of 40 games to the clock" in found["no_verdict"]
     assert "--clock ticks" in found["no_verdict"]
     assert found["no_verdict"] in found["text"]
@@ -200,7 +200,7 @@ def test_no_verdict_is_printed_where_the_clock_decided(kind: str) -> None:
         (WALL, 3),
         (TICKS, 9),
     ):  # a few late games still allow a verdict; lateness by ticks is the agent's own
-        found = told(agent, late, kind, **options)
+        found = report_with_late_games(agent, late, kind, **options)
         assert found["no_verdict"] == ""
         assert "No verdict" not in found["text"]
         assert any(word in found["text"] for word in ("better", "worse", "apart", "cannot tell"))
@@ -208,8 +208,8 @@ def test_no_verdict_is_printed_where_the_clock_decided(kind: str) -> None:
 
 def test_a_sequential_test_accepts_nothing_by_such_games() -> None:
     stop = {"stop": {"rule": "sprt", "elo0": 0.0, "elo1": 900.0}}
-    assert told(TICKS, 9, "match", **stop)["verdict"] == "H0"
-    assert told(WALL, 9, "match", **stop)["verdict"] is None
+    assert report_with_late_games(TICKS, 9, "match", **stop)["verdict"] == "H0"
+    assert report_with_late_games(WALL, 9, "match", **stop)["verdict"] is None
 
 
 def test_by_which_clock_agents_play() -> None:

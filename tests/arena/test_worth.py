@@ -327,7 +327,7 @@ def test_the_answer_follows_from_the_intervals(
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "told", "valued"),
+    ("a", "b", "expected", "valued"),
     [
         (80, 20, "A node costs center 0.25 times as much", "it is better"),
         (50, 51, "A node costs center about as much", "it is better"),
@@ -335,12 +335,12 @@ def test_the_answer_follows_from_the_intervals(
     ],
 )
 def test_what_a_node_costs_in_words(
-    a: int, b: int, told: str, valued: str, store: Store, monkeypatch: pytest.MonkeyPatch
+    a: int, b: int, expected: str, valued: str, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("knightfall.arena.worth.nodes_within", lambda *_: [(a, b)])
     plan = small(nodes=["5"], times=["1ms"], pairs=30)
     _, second = WorthReport(play(store, plan, how=decided(2))).words
-    assert told in second
+    assert expected in second
     assert ("paying" in second) == (b > 1.05 * a)
     assert second.endswith(f"{valued}.")
 
@@ -354,10 +354,10 @@ def test_with_nothing_played_or_timed_it_says_so(store: Store) -> None:
 
 def test_the_report_has_every_number(store: Store) -> None:
     found = WorthReport(play(store, small(pairs=10)))
-    told = found.to_dict()
-    json.dumps(told, allow_nan=False)
-    assert (told["a"], told["b"], told["price"]) == ("center", "open", 4)
-    for row, scores in zip(told["budgets"], naive_pairs(found.run).values(), strict=True):
+    data = found.to_dict()
+    json.dumps(data, allow_nan=False)
+    assert (data["a"], data["b"], data["price"]) == ("center", "open", 4)
+    for row, scores in zip(data["budgets"], naive_pairs(found.run).values(), strict=True):
         assert row["pairs"] == [scores.count(won) for won in (0, 1, 2)]
         assert row["rate"] == pytest.approx(sum(scores) / 20)
         assert (row["low"], row["high"]) == pytest.approx(statistics.rate_interval(five(scores)))
@@ -370,17 +370,17 @@ def test_the_report_has_every_number(store: Store) -> None:
         for ply, count in enumerate(record.column("nodes"))
         if (ply + game) % 2 == 0
     ]
-    assert told["budgets"][0]["agents"][0]["mean_nodes"] == pytest.approx(sum(nodes) / len(nodes))
-    assert told["budgets"][3]["agents"][1]["agent"] == "id(open, nodes=200)"
-    assert told["equal_nodes"]["openings"] == 10
+    assert data["budgets"][0]["agents"][0]["mean_nodes"] == pytest.approx(sum(nodes) / len(nodes))
+    assert data["budgets"][3]["agents"][1]["agent"] == "id(open, nodes=200)"
+    assert data["equal_nodes"]["openings"] == 10
 
     text = str(found)
     for part in ("nodes=10 ", "nodes=30 ", "time=0.5ms ", "time=1ms ", "µs a move", "depth"):
         assert part in text
-    rates = [f"{100 * row['rate']:.1f} %" for row in told["budgets"]]
+    rates = [f"{100 * row['rate']:.1f} %" for row in data["budgets"]]
     assert all(rate in text for rate in rates)
-    assert "\n".join(told["words"]) in text
-    assert "lost" not in text  # nobody crashed
+    assert "\n".join(data["words"]) in text
+    assert "lost" not in text  # no agent crashed
 
 
 # -- the command -------------------------------------------------------------------------------
@@ -395,16 +395,16 @@ def test_the_command_plays_and_goes_on(tmp_path: Path, measured: Measured) -> No
     asked += ["1ms", "--workers", "0", "--json", "--store", str(tmp_path / "s.sqlite")]
     result = run(*asked)
     assert result.exit_code == 0, result.stderr
-    told = json.loads(result.stdout)
-    assert told["kind"] == "worth"
-    assert told["finished"]
-    assert [row["budget"] for row in told["budgets"]] == ["nodes=10", "nodes=20", "time=1ms"]
-    assert sum(map(sum, (row["pairs"] for row in told["budgets"]))) == told["pairs"] == 9
+    data = json.loads(result.stdout)
+    assert data["kind"] == "worth"
+    assert data["finished"]
+    assert [row["budget"] for row in data["budgets"]] == ["nodes=10", "nodes=20", "time=1ms"]
+    assert sum(map(sum, (row["pairs"] for row in data["budgets"]))) == data["pairs"] == 9
     assert measured.asked == [[1000]]
     again = json.loads(run(*asked).stdout)
-    assert again == told
+    assert again == data
     assert not measured.asked[1:]  # the store knew
-    assert json.loads(run(*asked, "--again").stdout)["run"] == told["run"] + 1
+    assert json.loads(run(*asked, "--again").stdout)["run"] == data["run"] + 1
     assert measured.asked[1:] == [[1000]]
 
 

@@ -26,7 +26,7 @@ def mapped(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def state(_: object) -> tuple[int, list[str], bool]:
-    print("nobody hears this")
+    print("not shown")
     print("nor this", file=sys.stderr)
     return os.getpid(), begun, signal.getsignal(signal.SIGINT) == signal.SIG_IGN
 
@@ -48,7 +48,7 @@ def die_once(sign: str) -> str:
     except FileExistsError:
         return sign
     os.kill(os.getpid(), signal.SIGKILL)
-    return "nobody returns from that"
+    return "never returned"
 
 
 def die(how: str) -> None:
@@ -101,8 +101,8 @@ def start_workers() -> None:
     WorkerPool(1, Job(start_workers)).start()
 
 
-def hold_the_lock(told: str) -> None:
+def hold_the_lock(pid_file: str) -> None:
     """Hold the interpreter lock for ever."""
-    Path(told).write_text(str(os.getpid()))
-    os.rename(told, told + ".whole")
+    Path(pid_file).write_text(str(os.getpid()))
+    os.rename(pid_file, pid_file + ".whole")
     ctypes.PyDLL(None).pause()

@@ -251,7 +251,8 @@ def score_chart(found: Results) -> Figure:
         f"{share[-1]:.1f} % ({low:.1f}–{high:.1f}) of the games won after {count(last, 'pair')}"
     )
     # Wald's test stops when one side is ahead, so the final share is biased.
-    stopped = "stopped by a test, which flatters the winner" if _stopped(found) else ""
+    tested = test_of(found.run.plan) is not None and found.run.finished
+    stopped = "stopped by a test, which flatters the winner" if tested else ""
     remark(figure, "shaded: 95 % interval at each number of pairs", stopped, meaning)
     return figure
 
@@ -327,11 +328,6 @@ def _against(found: Results) -> tuple[str, str]:
     """Return the title of a match's chart, and a remark on its names."""
     (a, b), meaning = labels(found.run.plan.entrants, 80)
     return f"{a} against {b}", meaning
-
-
-def _stopped(found: Results) -> bool:
-    """Return whether a sequential test has ended."""
-    return test_of(found.run.plan) is not None and found.run.finished is not None
 
 
 def _pairs_axis(axes: Axes, last: int) -> None:

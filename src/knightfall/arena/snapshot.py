@@ -28,12 +28,16 @@ class Snapshot:
     """
 
     def __init__(self, folder: str, files: Mapping[str, str], agents: Iterable[str]) -> None:
+        from knightfall.isolation.scratch import copy_beside
+
         self.folder = os.path.realpath(folder)
         self._agents: dict[str, str] = {}
         for text in agents:
             file = known_agent(text).beside  # an agent that may read any file beside it
             if file is not None:
-                self._copy_beside(file)
+                copy = Path(self._copy_of(str(file)))
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy_beside(file, copy.parent)
         for path, expected in files.items():
             copy = Path(self._copy_of(path))
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -86,14 +90,6 @@ class Snapshot:
     def _moved(self, path: str, resolve: bool) -> str:
         """Return the copy of a path, whose links are followed if `resolve`."""
         return self._copy_of(os.path.realpath(path) if resolve else os.path.abspath(path))
-
-    def _copy_beside(self, file: Path) -> None:
-        """Copy the files in the folder of a submission."""
-        from knightfall.isolation.scratch import copy_beside
-
-        copy = Path(self._copy_of(str(file)))
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy_beside(file, copy.parent)
 
     def _link_neighbours(self, folder: str) -> None:
         """Link the files of a folder and of all folders above it that have no copy yet."""
