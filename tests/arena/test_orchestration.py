@@ -205,15 +205,15 @@ def test_a_league_that_looks_again_and_again_needs_1_75_times_the_error(
         results=SimpleNamespace(run=SimpleNamespace(plan=league())),
         order=[0, 1], names=["a", "b"], ratings=Seen(gap),
     )  # fmt: skip
-    words = "Every neighbour in the ranking is seen apart."
-    assert report._neighbours() == (words if told_apart else "Not seen apart: a and b.")
+    words = "Every neighbour in the ranking is told apart."
+    assert report._neighbours() == (words if told_apart else "Not told apart: a and b.")
 
 
 def test_a_league_stops_where_what_is_left_is_known_well_enough(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(run_loop, "rate_entrants", lambda plan, outcomes: Seen(0.0))
-    for wanted, verdict in ((0.99, None), (1.0, "every neighbour seen apart, or within 1 Elo")):
+    for wanted, verdict in ((0.99, None), (1.0, "every neighbour told apart, or within 1 Elo")):
         rule = RankingRule(league(), wanted)
         rule.update([], array("b", [0] * 20))
         assert rule.verdict == verdict
