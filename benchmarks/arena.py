@@ -10,7 +10,7 @@ from pathlib import Path
 
 from knightfall.arena.plan import PairRecord, Plan
 from knightfall.arena.play import play_pair
-from knightfall.arena.run_loop import conduct
+from knightfall.arena.run_loop import play_to_end
 from knightfall.arena.runner import Pool, Runner
 from knightfall.arena.store import Store
 from knightfall.arena.tournament_plan import tournament_plan
@@ -112,10 +112,10 @@ def _cluster(agents: list[str]):
         from distributed import LocalCluster
     except ImportError:
         return None
-    from knightfall.arena.runner import Elsewhere
+    from knightfall.arena.runner import RemoteRunner
 
     local = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
-    return Elsewhere(local.scheduler_address, agents), local
+    return RemoteRunner(local.scheduler_address, agents), local
 
 
 def _all(runner: Runner, plan: Plan) -> None:
@@ -134,6 +134,6 @@ def _whole(plan: Plan, rounds: int) -> float:
             with tempfile.TemporaryDirectory() as folder:
                 start = time.perf_counter()
                 with Store.open(Path(folder) / "arena.sqlite") as store:
-                    conduct(store.begin(plan, "benchmark", {}), pool)
+                    play_to_end(store.begin(plan, "benchmark", {}), pool)
                 best = min(best, time.perf_counter() - start)
     return best

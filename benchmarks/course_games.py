@@ -12,7 +12,7 @@ import numpy as np
 
 from knightfall.agents import Agent
 from knightfall.arena.plan import PairTask
-from knightfall.arena.play import seated
+from knightfall.arena.play import agent_with_seed
 from knightfall.kernel.geometry import geometry
 from knightfall.kernel.rules import words
 from knightfall.position import Position
@@ -56,7 +56,8 @@ def root_order(position: Position, seed: int) -> list[int]:
 def course_game(task: PairTask, game: int) -> list[str]:
     """Play one game of a pair; return its moves."""
     players = {
-        side: CourseAgent(seated(text, task.seed)) for side, text in task.seats(game).items()
+        side: CourseAgent(agent_with_seed(text, task.seed))
+        for side, text in task.seats(game).items()
     }
     position, moves = Position.from_fen(task.opening), []
     while position.winner is None:

@@ -6,7 +6,7 @@ import tempfile
 from itertools import islice
 from pathlib import Path
 
-from knightfall.arena.plan import PairRecord, Plan, enter, everyone
+from knightfall.arena.plan import PairRecord, Plan, enter, round_robin
 from knightfall.arena.play import play_pair
 from knightfall.arena.reports import report_on
 from knightfall.arena.store import Store
@@ -47,7 +47,7 @@ def run(games: int = GAMES, rounds: int = 3) -> Result:
 
 def _fill(path: Path, games: int) -> None:
     agents = enter([f"random(seed={number + 1})" for number in range(AGENTS)])
-    matches = everyone(agents)
+    matches = round_robin(agents)
     plan = Plan("league", agents, matches, pairs=-(-games // (2 * len(matches))))
     played = [play_pair(task).games for task in islice(plan.tasks(), DIFFERENT)]
     with Store.open(path) as store:

@@ -1,4 +1,4 @@
-"""Runs for tests: pairs of legal random games, with made-up figures, that no agent had to play."""
+"""Fake runs for tests: pairs of random legal games with made-up figures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SCORES = (0.0, -0.0, 1.5, -2.25, 1e-300, math.pi, math.inf, -math.inf, math.nan)
 def fake_plan(
     matches: int = 1, pairs: int = 20, board: str = "4x4", names: tuple[str, ...] = (), **more: Any
 ) -> Plan:
-    """A plan in which the first entrant meets each of the others."""
+    """Return a plan in which the first entrant plays each of the others."""
     called = names or tuple(f"agent {number}" for number in range(matches + 1))
     entrants = tuple(Entrant(f"random(seed={at + 1})", name) for at, name in enumerate(called))
     meet = tuple(Match(0, at + 1, series=at % 2) for at in range(matches))
@@ -37,7 +37,7 @@ def fake_plan(
 
 
 def fake_game(opening: str, rng: random.Random, unusual: float = 0.2) -> GameRecord:
-    """Random moves to the end, or to an end of another kind on the way there."""
+    """Return a game of random moves to its end, or to an unusual end with some probability."""
     position, cells = Position.from_fen(opening), []
     reason, detail = REASONS[0], ""
     while position.winner is None:
@@ -64,12 +64,12 @@ def fake_game(opening: str, rng: random.Random, unusual: float = 0.2) -> GameRec
 def fake_pair(
     task: PairTask, seed: int = 0, unusual: float = 0.2, ways: int | None = None
 ) -> PairRecord:
-    """A pair that depends on the task and the seed alone.
+    """Return a pair that depends only on the task and the seed.
 
-    With `ways`, agents hardly hear of the task's seed: they play an opening in so many ways only.
+    With `ways`, an opening is played in at most that many different ways.
     """
-    heard = task.number if ways is None else f"{task.b}/{task.seed % ways}"
-    rng = random.Random(f"{heard}/{task.opening}/{seed}")
+    source = task.number if ways is None else f"{task.b}/{task.seed % ways}"
+    rng = random.Random(f"{source}/{task.opening}/{seed}")
     first, second = (fake_game(task.opening, rng, unusual) for _ in range(2))
     return PairRecord(task, (first, second))
 
@@ -77,7 +77,7 @@ def fake_pair(
 def fake_run(
     file: Path | str, plan: Plan, played: int | None = None, *, finish: bool = True, step: int = 7
 ) -> None:
-    """Store the first pairs of a plan, and its end if it is reached."""
+    """Store the first pairs of a plan, and finish the run if it is complete."""
     with Store.open(file) as store:
         run = store.begin(plan, ENGINE, VERSIONS)
         play_on(run, plan.total if played is None else played, step=step)
@@ -86,7 +86,7 @@ def fake_run(
 
 
 def play_on(run: Run, until: int, step: int = 7, ways: int | None = None) -> None:
-    """Append pairs in batches."""
+    """Append pairs up to number `until`, in batches of `step`."""
     while run.played < until:
         start = run.played
         numbers = range(start, min(start + step, until))
@@ -94,14 +94,14 @@ def play_on(run: Run, until: int, step: int = 7, ways: int | None = None) -> Non
 
 
 def all_rows(file: Path | str, run: int | None = None) -> dict[str, list[Any]]:
-    """Every row of every table, or of a run; rows then lack the run's number."""
+    """Return every row of every table; of one run if given, without the run's number."""
     import sqlite3
 
-    from knightfall.arena.store_file import OF_A_RUN
+    from knightfall.arena.store_file import RUN_TABLES
 
     db = sqlite3.connect(file)
     rows = {}
-    for table in ("runs", *OF_A_RUN):
+    for table in ("runs", *RUN_TABLES):
         key = "id" if table == "runs" else "run"
         where = "" if run is None else f" WHERE {key} = {run}"
         found = db.execute(f"SELECT * FROM {table}{where}").fetchall()

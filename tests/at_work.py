@@ -1,4 +1,4 @@
-"""A command in a process of its own, begun and in the middle of its work."""
+"""Start a command in another process, and wait until it computes or waits for input."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import os, threading
 
 start, pipe = threading.Thread.start, [int(os.environ["AT_WORK"])]
 
-def told(thread):
+def start_and_report(thread):
     start(thread)
     if pipe and thread.name.startswith("knightfall-"):  # compiled code runs in threads of ours
         os.write(pipe.pop(), b"!")
 
-threading.Thread.start = told
+threading.Thread.start = start_and_report
 
 from knightfall.cli import main
 main()
@@ -26,7 +26,7 @@ main()
 
 
 def at_work(env: dict[str, str], *args: str) -> subprocess.Popen[str]:
-    """The process of a command, some moments after its first thread began to compute."""
+    """Start a command; return its process shortly after its first thread began to compute."""
     reads, writes = os.pipe()
     pipe = subprocess.PIPE
     process = subprocess.Popen(
@@ -47,17 +47,17 @@ def at_work(env: dict[str, str], *args: str) -> subprocess.Popen[str]:
 
 
 def until_it_waits(pid: int) -> None:
-    """Return when a process has nothing to do but wait for input.
+    """Return when a process waits for input.
 
-    Python hears of a signal when a system call is interrupted or a line of code is over.  One that
-    comes between the prompt and the call that reads the answer is heard after the answer, which a
-    person is too slow to bring about.
+    Python handles a signal when a system call is interrupted or after a line of code.  A signal
+    between the prompt and the call that reads the answer would be handled only after the answer;
+    a person is too slow for that, but a test is not.
     """
     asleep = 0
     while asleep < 3:
         time.sleep(0.05)
         state = Path(f"/proc/{pid}/stat")
-        if not state.exists():  # another system, or it has gone
+        if not state.exists():  # not Linux, or the process has ended
             time.sleep(0.5)
             return
         asleep = asleep + 1 if state.read_text().rpartition(")")[2].split()[0] == "S" else 0

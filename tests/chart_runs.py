@@ -1,4 +1,4 @@
-"""Runs for the tests of charts and reports: real games of quick agents on small boards."""
+"""Runs for the tests of charts and reports: real games of fast agents on small boards."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from knightfall.arena.plan import Match, PairRecord, PairTask, Plan, enter, everyone, tournament
+from knightfall.arena.plan import (
+    Match,
+    PairRecord,
+    PairTask,
+    Plan,
+    enter,
+    round_robin,
+    tournament_matches,
+)
 from knightfall.arena.play import play_pair
 from knightfall.arena.results import Results, results
 from knightfall.arena.store import Run, Store
@@ -26,7 +34,7 @@ SPRT = {"rule": "sprt", "elo0": -10.0, "elo1": 40.0, "alpha": 0.1, "beta": 0.1, 
 
 def league_plan(agents: list[str] = QUICK, pairs: int = 6, board: str = "4x4", **more: Any) -> Plan:
     entrants = enter(agents)
-    return Plan("league", entrants, everyone(entrants), pairs, board=board, **more)
+    return Plan("league", entrants, round_robin(entrants), pairs, board=board, **more)
 
 
 def match_plan(pairs: int = 40, board: str = "4x5", **more: Any) -> Plan:
@@ -37,12 +45,12 @@ def match_plan(pairs: int = 40, board: str = "4x5", **more: Any) -> Plan:
 def tournament_of(tests: list[str], against: list[str], pairs: int = 5) -> Plan:
     entrants = enter(tests) + enter(against)
     options = {"protocol": "2017b", "tests": len(tests)}
-    matches = tournament(len(tests), len(against))
+    matches = tournament_matches(len(tests), len(against))
     return Plan("tournament", entrants, matches, pairs, board="4x4", options=options)
 
 
 def decided(score: int) -> Callable[[PairTask], PairRecord]:
-    """A player of pairs in which `a` wins so many games, whatever happened on the board."""
+    """Return a function that plays pairs and then sets the games that `a` won to `score`."""
 
     def play(task: PairTask) -> PairRecord:
         first, second = play_pair(task).games
@@ -59,7 +67,7 @@ def play(
     played: int | None = None,
     how: Callable[[PairTask], PairRecord] = play_pair,
 ) -> Run:
-    """Store the first pairs of a plan; all of them finish it."""
+    """Store the first pairs of a plan; finish the run if these are all."""
     run = store.begin(plan, engine(), versions())
     run.append(
         [how(plan.task(number)) for number in range(plan.total if played is None else played)]
@@ -70,12 +78,12 @@ def play(
 
 
 def found_in(path: Path, plan: Plan, **more: Any) -> Results:
-    """The results of a plan, played in a store that stays open as long as they are used."""
+    """Return the results of a plan, played into a store that stays open."""
     return results(play(Store.open(path), plan, **more))
 
 
 def naive_pairs(run: Run) -> dict[tuple[int, int], list[int]]:
-    """For each couple of entrants, the pair scores of the first, counted from the games."""
+    """Return, for each couple of entrants, the first one's pair scores, counted from the games."""
     plan, scores = run.plan, dict[tuple[int, int], list[int]]()
     for pair in run.pairs():
         match = plan.matches[pair.task.number % len(plan.matches)]
@@ -89,5 +97,5 @@ def naive_pairs(run: Run) -> dict[tuple[int, int], list[int]]:
 
 
 def five(scores: list[int]) -> tuple[int, int, int, int, int]:
-    """Pair scores as counts."""
+    """Return pair scores as the counts of the five classes."""
     return scores.count(0), 0, scores.count(1), 0, scores.count(2)

@@ -43,7 +43,7 @@ ROOMS = (
     "arena.tournament_plan",
     "arena.version",
     "arena.play",
-    "arena.chunk_queue arena.runner arena.snapshot",
+    "arena.runner arena.snapshot",
     "arena.store_file",
     "arena.store",
     "arena.stored_games",

@@ -97,15 +97,15 @@ def test_an_edit_in_any_of_them_counts(name: str, text: str, value: float) -> No
     entrants = enter(["id(mine.py:score)", "id(improved)"])
     plan = Plan("match", entrants, (Match(0, 1),), pairs=1, files=files_of(entrants))
     assert evaluator("mine.py:score").value(START) == 111
-    check_files(plan)
+    check_files(plan.files)
     write(name, text)
     assert evaluator("mine.py:score").value(START) == value
     changed = files_of(entrants)
     assert {path for path in changed if changed[path] != plan.files[path]} == {
         os.path.abspath(name)
     }
-    with pytest.raises(KnightfallError, match=f"{name} was edited while the run was going on"):
-        check_files(plan)
+    with pytest.raises(KnightfallError, match=f"{name} was edited during the run"):
+        check_files(plan.files)
 
 
 def test_a_neighbour_that_was_imported_before_is_read_as_it_is_now(

@@ -1,4 +1,4 @@
-"""Events in one call: what they return, what they keep, and that the commands are the same."""
+"""The functions match, tournament, league and worth: their reports and stored runs."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def test_every_event_reports_in_every_way(data: Path) -> None:
     for report in every_kind():
         assert report.finished
         assert not report.interrupted
-        told = report.to_dict()
-        assert json.loads(json.dumps(told, allow_nan=False)) == told
-        assert told["kind"] == report.plan.kind
+        content = report.to_dict()
+        assert json.loads(json.dumps(content, allow_nan=False)) == content
+        assert content["kind"] == report.plan.kind
         text = str(report)
-        assert text.startswith(f"{2 * told['pairs']} games on 4×4 · seed 0")
+        assert text.startswith(f"{2 * content['pairs']} games on 4×4 · seed 0")
         html = report._repr_html_()
-        assert html.startswith(f"<p>{2 * told['pairs']} games on 4×4")
+        assert html.startswith(f"<p>{2 * content['pairs']} games on 4×4")
         assert ("<table>" in html) == (report.plan.kind != "match")
         assert report.plot().axes
     assert not data.exists()  # nothing was written anywhere
@@ -114,14 +114,14 @@ def test_every_event_reports_in_every_way(data: Path) -> None:
 def test_a_command_says_what_the_call_says(event: Any, command: list[str]) -> None:
     called = event(**SMALL).to_dict()
     printed = json.loads(run(*command, *ON_4X4).stdout)
-    for told in (called, printed):
-        if told["kind"] == "worth":  # which tells what a node cost, and no two take the same time
-            del told["words"], told["price"]
+    for content in (called, printed):
+        if content["kind"] == "worth":  # its report contains measured times, which differ
+            del content["words"], content["price"]
     assert _timeless(called) == _timeless(printed)
 
 
-def _timeless(told: Any) -> Any:
-    text = json.dumps(told)
+def _timeless(content: Any) -> Any:
+    text = json.dumps(content)
     return json.loads(re.sub(r'"(mean_microseconds)": [0-9.e-]+', r'"\1": 0', text))
 
 
@@ -140,7 +140,7 @@ def test_a_stored_event_is_found_again_and_one_in_memory_is_not(tmp_path: Path) 
 
 
 def without_run(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """Rows as the order of tables has them, without the times that moves took."""
+    """Return all rows without run numbers, dates and the times that moves took."""
     rows.pop("runs")
     thinking = [row[:6] + row[7:] for row in rows.pop("thinking")]
     figures = [row[:10] for row in rows.pop("games")]
@@ -160,7 +160,7 @@ def test_another_number_of_pairs_takes_over_what_was_played(
     report = kf.league(agents, pairs=wanted, store=more, notice=notices.append, **SMALL)
     assert report.run.id == 2
     kept = min(before, wanted)
-    assert notices == [f"going on with run 2 after {3 * kept} of {3 * wanted} pairs"]
+    assert notices == [f"continuing run 2 after {3 * kept} of {3 * wanted} pairs"]
     assert without_run(all_rows(more, 2)) == without_run(all_rows(once, 1))
 
 
@@ -226,7 +226,7 @@ def test_a_heuristic_that_only_this_process_knows_is_played_here() -> None:
 
     report = kf.match("greedy(only_in_this_test)", "random", pairs=2, board="4x4", progress=False)
     assert sum(report.pairs) == 2
-    with pytest.raises(kf.KnightfallError, match="other processes do not know it"):
+    with pytest.raises(kf.KnightfallError, match="other processes do not have"):
         kf.match("greedy(only_in_this_test)", "random", pairs=2, workers=2)
 
 
@@ -249,7 +249,7 @@ def test_bad_options_are_named(how: dict[str, Any], said: str) -> None:
 
 
 def test_a_run_in_which_nobody_could_play_measures_nothing(tmp_path: Path) -> None:
-    body = "    return 1 // (board.width - 4)"  # which works on 7×7, where it is tried
+    body = "    return 1 // (board.width - 4)"  # it works on 7×7, on which agents are tried
     (tmp_path / "bad.py").write_text(f"def score(board, open, me, opp, to_move):\n{body}\n")
     bad = f"greedy({tmp_path}/bad.py:score)"
     report = kf.match(bad, f"id({tmp_path}/bad.py:score, depth=2)", pairs=2, **SMALL)
@@ -262,9 +262,9 @@ def test_a_run_in_which_nobody_could_play_measures_nothing(tmp_path: Path) -> No
 
 def test_a_whitewash_has_one_elo() -> None:
     report = kf.match("id(improved, depth=6)", "random", pairs=1, seed=2, board="5x5", workers=0)
-    told = report.to_dict()
-    assert told["elo"] == told["agents"][0]["elo"]
-    assert told["elo_error"] == told["agents"][0]["elo_error"]
+    content = report.to_dict()
+    assert content["elo"] == content["agents"][0]["elo"]
+    assert content["elo_error"] == content["agents"][0]["elo_error"]
 
 
 @pytest.mark.parametrize("width", [60, 80])
@@ -287,7 +287,7 @@ def _tally(pattern: str, text: str) -> set[str]:
 
 
 def test_a_fraction_is_no_folder() -> None:
-    """Names are cut at a file's folder, and nowhere else."""
+    """A short name drops the folder of a file, but keeps the slash of a fraction."""
     found = kf.league(
         [f"id(static_reach(1/{root}), nodes=50)" for root in (2, 3)],
         pairs=1, board="5x5", workers=0, progress=False,

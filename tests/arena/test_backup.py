@@ -1,4 +1,4 @@
-"""A copy of the store is whole at any moment; what was written is in the store itself."""
+"""Backups are complete at any moment, and finished runs are in the store's main file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system can
 
 
 def killed_in_a_run(file: Path, pairs: int) -> None:
-    """A process that dies after some pairs, without closing anything."""
+    """Start a process that is killed after some pairs, without closing the store."""
     child = os.fork()
     if child == 0:
         try:
@@ -46,9 +46,9 @@ def test_after_a_kill_a_copied_file_is_empty_and_a_backup_is_not(tmp_path: Path)
     shutil.copy(file, tmp_path / "copied.sqlite")
     with pytest.raises(KnightfallError, match="no runs yet"):
         played(tmp_path / "copied.sqlite")  # why there is a command
-    told = run("backup", str(tmp_path / "b.sqlite"), "--store", str(file), "--json")
-    assert told.exit_code == 0
-    assert json.loads(told.stdout)["games"] == 8
+    printed = run("backup", str(tmp_path / "b.sqlite"), "--store", str(file), "--json")
+    assert printed.exit_code == 0
+    assert json.loads(printed.stdout)["games"] == 8
     assert played(tmp_path / "b.sqlite") == 4
     assert all_rows(tmp_path / "b.sqlite") == all_rows(file)
 
@@ -75,8 +75,8 @@ def test_a_run_that_is_finished_is_all_in_the_file(tmp_path: Path) -> None:
 
 
 def test_nobody_waits_for_others_to_finish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody reads, somebody is about to write: opening and finishing do as much as they can."""
-    monkeypatch.setattr(store_file, "BUSY_SECONDS", 3600.0)  # whoever waited would hang here
+    """Opening a store and finishing a run do not wait for a reader or another writer."""
+    monkeypatch.setattr(store_file, "BUSY_SECONDS", 3600.0)  # waiting would hang here
     file = tmp_path / "s.sqlite"
     fake_run(file, fake_plan(1, 2), 1)
     reader = sqlite3.connect(file, isolation_level=None)
@@ -146,7 +146,7 @@ def test_what_cannot_be_a_backup_is_said(tmp_path: Path) -> None:
     for name, more, said in (
         ("there", [], "--force"),
         ("s.sqlite", ["--force"], "the store itself"),
-        ("used", ["--force"], "used-wal lies beside it"),
+        ("used", ["--force"], "used-wal exists"),
         ("there/copy", [], "there' is a file: name a folder"),
         ("", [], "is a folder: name a file"),
         ("x" * 300, [], "cannot write"),

@@ -33,7 +33,7 @@ from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.figure import Figure
 
 from knightfall.arena.chart_style import image, labels, shortened
-from knightfall.arena.charts import CHARTS, draw, fitting, save
+from knightfall.arena.charts import CHARTS, charts_for, draw, save
 from knightfall.arena.plan import Entrant, Match, Plan, enter, gauntlet
 from knightfall.arena.results import Results, results
 from knightfall.arena.store import Store
@@ -67,7 +67,7 @@ def tournament(store: Store) -> Results:
 
 
 def dots(axes: Axes) -> tuple[Any, Any]:
-    """The values of the only error bars in some axes, and the ends of their bars."""
+    """Return the values of the only error bars in the axes, and the ends of the bars."""
     (container,) = axes.containers
     line, _, (bars,) = container
     assert isinstance(bars, LineCollection)
@@ -87,11 +87,11 @@ def text_of(figure: Figure) -> str:
 
 
 def of_records(found: Results) -> ratings.Ratings:
-    """The ratings of a league from its pairs one by one, each with its opening."""
+    """Return the ratings of a league, computed from its pairs one by one."""
     matches, every = found.run.plan.matches, list(found.run.pairs())
     pairs = [(matches[pair.task.number % len(matches)], pair.games) for pair in every]
     fens = list(dict.fromkeys(pair.task.opening for pair in every))
-    assert len(fens) == 6  # each comes in every match
+    assert len(fens) == 6  # each opening occurs in every match
     return ratings.of_pairs(
         len(found.entrants),
         ratings.Pairs(
@@ -349,20 +349,18 @@ def test_worth_without_time_is_one_panel(store: Store) -> None:
 def test_every_chart_fits_some_run(
     league: Results, tested: Results, tournament: Results, worth: Results
 ) -> None:
-    assert fitting(league) == ("ratings", "crosstable")
-    assert fitting(tested) == ("llr", "score")
-    assert fitting(tournament) == ("tournament", "ratings")
-    assert fitting(worth) == ("worth",)
-    every = {name for found in (league, tested, tournament, worth) for name in fitting(found)}
+    assert charts_for(league) == ("ratings", "crosstable")
+    assert charts_for(tested) == ("llr", "score")
+    assert charts_for(tournament) == ("tournament", "ratings")
+    assert charts_for(worth) == ("worth",)
+    every = {name for found in (league, tested, tournament, worth) for name in charts_for(found)}
     assert every == set(CHARTS)
 
 
 def test_what_does_not_fit_is_refused(league: Results, store: Store) -> None:
-    with pytest.raises(
-        KnightfallError, match=r"league.*'llr' does not fit: ratings and crosstable"
-    ):
+    with pytest.raises(KnightfallError, match=r"league.*no chart 'llr': ratings and crosstable"):
         draw("llr", league)
-    with pytest.raises(KnightfallError, match=r"no chart 'rating'.*did you mean 'ratings'"):
+    with pytest.raises(KnightfallError, match=r"unknown chart 'rating'.*did you mean 'ratings'"):
         draw("rating", league)
     match = results(play(store, match_plan(pairs=3)))
     with pytest.raises(KnightfallError, match=r"match without a sequential test.*score can be"):
@@ -395,7 +393,7 @@ def test_files_are_images(league: Results, tmp_path: Path) -> None:
     assert "<svg" in svg
     assert "greedy(improved)" in svg  # text that can be searched
     assert "<dc:date>" not in svg
-    with pytest.raises(KnightfallError, match=r"chart\.jpg.*ends in \.svg, \.png or \.pdf"):
+    with pytest.raises(KnightfallError, match=r"chart\.jpg.*must end in \.svg, \.png or \.pdf"):
         save(figure, tmp_path / "chart.jpg")
     assert not (tmp_path / "chart.jpg").exists()
 
@@ -418,10 +416,10 @@ def test_the_same_run_gives_the_same_bytes(
     tmp_path: Path,
 ) -> None:  # fmt: skip
     every = {
-        name: found for found in (league, tested, tournament, worth) for name in fitting(found)
+        name: found for found in (league, tested, tournament, worth) for name in charts_for(found)
     }
     here = b"".join(image(draw(name, found), "svg") for name, found in every.items())
-    # Another process, other hashes, other tastes.
+    # Another process with another hash seed and other matplotlib settings.
     (tmp_path / "matplotlibrc").write_text("font.size: 30\nsvg.fonttype: path\naxes.grid: True\n")
     runs = [word for name, found in every.items() for word in (str(found.run.id), name)]
     env = {**os.environ, "PYTHONHASHSEED": "77", "MATPLOTLIBRC": str(tmp_path)}
@@ -452,7 +450,7 @@ def test_names_have_room(size: int, tmp_path: Path) -> None:
     plan = league_plan(agents, pairs=1, board="3x3")
     long = [replace(entrant, name=f"{'long ' * 9}{entrant.name}") for entrant in plan.entrants[::2]]
     found = found_in(tmp_path / "s", replace(plan, entrants=(*long, *plan.entrants[1::2])))
-    for name in fitting(found):
+    for name in charts_for(found):
         figure = draw(name, found)
         (axes,) = figure.axes
         beside = boxes(figure, axes.get_yticklabels())
@@ -501,7 +499,7 @@ def test_names_are_short_and_all_different() -> None:
 
 
 def test_a_course_name_leaves_other_charts_their_short_names() -> None:
-    """The agent of AB_Open is also known by its full string, under which it has no other name."""
+    """The short name AB_Open does not carry over to charts that name its full agent string."""
     entrants = enter(["2017b:AB_Open", "2017b:AB_Improved"])
     assert [entrant.name for entrant in entrants] == ["2017b:AB_Open", "2017b:AB_Improved"]
     spelt = [Entrant(entrant.agent, entrant.agent) for entrant in entrants]

@@ -1,4 +1,4 @@
-"""Runs out of a store and into another: nothing is lost, and nothing wrong gets in."""
+"""Export and import of runs: nothing is lost, and wrong files are refused."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def exported(file: Path, format: str, run: int = 1) -> str:
 
 
 def imported(file: Path, text: str, again: bool = False) -> int:
-    """Import a text; the number of the run."""
+    """Import a text; return the number of the run."""
     source = file.parent / "source"
     source.write_text(text, encoding="utf-8")
     with Store.open(file) as store:
@@ -122,7 +122,7 @@ def test_text_is_for_people_alone(tmp_path: Path) -> None:
     text = exported(tmp_path / "one.sqlite", "text")
     said = stays_empty(tmp_path / "two.sqlite", text)
     assert "source, line 1: " in said
-    assert "export --format jsonl" in said
+    assert "--format jsonl" in said
 
 
 def test_text_reads_like_a_game(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_parquet_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_formats_are_named(tmp_path: Path) -> None:
     fake_run(tmp_path / "s.sqlite", fake_plan(), 1)
-    with pytest.raises(KnightfallError, match="'xml' is not one of csv, jsonl, text"):
+    with pytest.raises(KnightfallError, match="unknown format 'xml'; known: csv, jsonl, text"):
         exported(tmp_path / "s.sqlite", "xml")
 
 
@@ -228,7 +228,7 @@ def test_formats_are_named(tmp_path: Path) -> None:
 
 
 def change(line: int, *path: Any, to: Any) -> Callable[[list[Any]], None]:
-    """Put something into a line of JSON."""
+    """Return a function that changes one value in a line of JSON."""
 
     def edit(lines: list[Any]) -> None:
         at = lines[line]
@@ -253,7 +253,7 @@ BROKEN: dict[str, tuple[int, str, Callable[[list[Any]], Any]]] = {
     "bad key": (1, "key", change(0, "key", to=5)),
     "too many": (1, "9 pairs", change(0, "pairs", to=9)),
     "cut off": (4, "ends after 3 of 4 pairs", lambda lines: lines.pop()),
-    "one more": (5, "more pairs than the 3", change(0, "pairs", to=3)),
+    "one more": (5, "more pairs than the first line says (3)", change(0, "pairs", to=3)),
     "out of order": (3, '"pair" must be 1', lambda lines: lines.insert(2, lines[1])),
     "no opening": (3, '"opening" must be a text, not None', change(2, "opening", to=None)),
     "placement": (3, "no game can begin", change(2, "opening", to="4/4/4/4[Nn] w")),
@@ -269,7 +269,7 @@ BROKEN: dict[str, tuple[int, str, Callable[[list[Any]], Any]]] = {
         '"games[1].moves[0]" must',
         change(2, "games", 1, "moves", 0, to=["x"]),
     ),
-    "wrong winner": (3, "the winner is", swapped_winner),
+    "wrong winner": (3, "the winner must be", swapped_winner),
     "wrong reason": (3, "over", change(2, "games", 1, "reason", to="timeout")),
     "no reason": (3, "crash, not 'bored'", change(2, "games", 1, "reason", to="bored")),
     "not over": (3, "the game is not over", lambda lines: shorten(lines[2]["games"][1])),
@@ -289,7 +289,7 @@ def shorten(game: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module")
 def four_pairs(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A run as it can be read back; its games end for want of moves."""
+    """Return an exported run of four pairs whose games end normally."""
     file = tmp_path_factory.mktemp("four") / "s.sqlite"
     plan = fake_plan(1, 4, board="5x5", names=NAMES[:2])
     with Store.open(file) as store:
@@ -299,7 +299,7 @@ def four_pairs(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def stays_empty(file: Path, text: str) -> str:
-    """What a text is refused with; nothing of it is stored."""
+    """Return the error message of an import that is refused and stores nothing."""
     with pytest.raises(KnightfallError) as caught:
         imported(file, text)
     assert not any(all_rows(file).values())
@@ -334,7 +334,7 @@ def test_what_is_no_run_at_all(tmp_path: Path, four_pairs: str) -> None:
 @times_the_examples(3)
 @given(seed=st.integers(0, 2**32))
 def test_no_damage_goes_unnoticed_or_unexplained(four_pairs: str, seed: int) -> None:
-    """A few letters changed: the games are still legal ones, or the file is refused."""
+    """After random changes of a few letters, the games are legal or the file is refused."""
     rng, text = random.Random(seed), list(four_pairs)
     for _ in range(rng.randint(1, 3)):
         at = rng.randrange(len(text))
@@ -361,7 +361,7 @@ def _unchecked_plan(entrants: list[Any], matches: list[Any], **more: Any) -> Pla
 
 
 def forged(four_pairs: str, *, sealed: bool, **changes: Any) -> str:
-    """The first line changed, with the key that belongs to it or with the old one."""
+    """Return a file with its first line changed; `sealed` updates the key to match."""
     first, rest = four_pairs.split("\n", 1)
     head = json.loads(first)
     for name, value in changes.items():
@@ -372,7 +372,7 @@ def forged(four_pairs: str, *, sealed: bool, **changes: Any) -> str:
 
 
 def test_a_run_cannot_pass_for_another(tmp_path: Path, four_pairs: str) -> None:
-    """Its key follows from plan and engine: a file that has another one is refused."""
+    """A file whose key does not match its plan and engine is refused."""
     file, other = tmp_path / "s.sqlite", fake_plan(1, 4, seed=77)
     for changes in (
         {"key": other.key(ENGINE)},
@@ -388,7 +388,7 @@ def test_a_run_cannot_pass_for_another(tmp_path: Path, four_pairs: str) -> None:
 
 
 def test_a_run_of_this_engine_must_follow_its_schedule(tmp_path: Path, four_pairs: str) -> None:
-    """Or it would be gone on with as if it did."""
+    """Otherwise it would be resumed with pairs that are not those of its plan."""
     from knightfall.arena import version
 
     mine = VERSIONS | {"knightfall": version.engine()}
@@ -408,4 +408,4 @@ def test_names_that_cannot_be_shown_are_refused(tmp_path: Path, four_pairs: str)
     entrants = json.loads(four_pairs.split("\n")[0])["plan"]["entrants"]
     entrants[0]["name"] = "x\x1b[2J"
     said = stays_empty(tmp_path / "s.sqlite", forged(four_pairs, sealed=True, entrants=entrants))
-    assert "cannot be shown" in said
+    assert "cannot be printed" in said

@@ -1,4 +1,4 @@
-"""Each game begins with a fresh state, so no result depends on the games before or on who plays."""
+"""Each game begins with a fresh state: results do not depend on earlier games or the runner."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 
 import knightfall as kf
 from knightfall.agents import parse_agent
-from knightfall.arena.chunk_queue import check_agents, play_chunk
 from knightfall.arena.plan import PairRecord, PairTask
+from knightfall.arena.play import check_agents, play_chunk
 from knightfall.arena.runner import InProcess, Pool
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
@@ -49,7 +49,7 @@ def moves(record: PairRecord) -> tuple[bytes, bytes]:
 
 
 def anywhere(tasks: list[PairTask], *numbers: int) -> Iterator[list[PairRecord]]:
-    """The records of tasks: in this process, in the opposite order, by so many workers each."""
+    """Return the records of tasks in this process, in reverse order, and from pools of workers."""
     yield play_chunk(tasks)
     yield play_chunk(tasks[::-1])[::-1]
     agents = [tasks[0].a, tasks[0].b]
@@ -61,7 +61,7 @@ def anywhere(tasks: list[PairTask], *numbers: int) -> Iterator[list[PairRecord]]
 
 
 def game_by_game(text: str, task: PairTask, game: int) -> bytes:
-    """Play one game in this process, with the file's text run anew for it."""
+    """Play one game in this process, executing the file's text anew for it."""
     side = "w" if game == 0 else "b"
     scope: dict[str, object] = {}
     random.seed(0)
@@ -77,7 +77,7 @@ def game_by_game(text: str, task: PairTask, game: int) -> bytes:
 
 
 def test_a_module_begins_each_game_as_it_was_loaded(tmp_path: Path) -> None:
-    """Held against games for each of which the file's text is run anew."""
+    """The games equal those in which the file's text is executed anew each time."""
     tasks = pairs_of(written(tmp_path, REMEMBERS))
     expected = [tuple(game_by_game(REMEMBERS, task, game) for game in (0, 1)) for task in tasks]
     assert len(set(expected)) == len(expected)
@@ -170,7 +170,7 @@ def test_what_cannot_play_is_refused_before_the_run(name: str, said: str, tmp_pa
 
 
 def test_outside_of_a_run_each_game_begins_afresh_too(tmp_path: Path) -> None:
-    """An agent that is asked directly: the next position of a game goes on, any other does not."""
+    """An agent that is called directly keeps its state only for the next position of a game."""
     text = "n = 0\ndef choose(position):\n    global n\n    n += 1\n"
     text += "    return position.legal_moves[n % len(position.legal_moves)]\n"
     agent, start = kf.agent(written(tmp_path, text)), Position.from_fen("7/7/1N5/7/7/4n2/7 w")
@@ -183,7 +183,7 @@ def test_outside_of_a_run_each_game_begins_afresh_too(tmp_path: Path) -> None:
 
 
 def test_a_module_with_threads_of_its_own_begins_afresh_too(tmp_path: Path) -> None:
-    """It cannot be forked: it is loaded for each game."""
+    """A process with threads cannot be forked, so the module is imported for each game."""
     threads = "import threading\n"
     threads += "threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
     agent = written(tmp_path, threads + REMEMBERS)
@@ -222,7 +222,7 @@ def test_a_heuristic_that_remembers_begins_each_game_afresh(tmp_path: Path) -> N
     ],
 )
 def test_built_in_agents_play_the_same_whatever_was_played_before(agent: str) -> None:
-    """With the same seed in every pair, as if one game were to go on in another."""
+    """All pairs have the same seed, so that state left by an earlier game would show."""
     fens = shuffled(openings(Board.of(7, 7)), 5)[:2]
     opponents = ("student(improved, time=1ms)", "id(improved, nodes=200)")
     tasks = [PairTask(n, agent, opponents[n % 2], fen, 9) for n, fen in enumerate([*fens, *fens])]
@@ -234,7 +234,7 @@ def test_built_in_agents_play_the_same_whatever_was_played_before(agent: str) ->
 def test_what_was_proven_by_the_clock_does_not_outlive_its_game(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """With more proofs at hand, later games would be played better than earlier ones."""
+    """Kept proofs would make later games better than earlier ones."""
     used: list[KeptEngines] = []
     on = KeptEngines.on
 
@@ -247,7 +247,7 @@ def test_what_was_proven_by_the_clock_does_not_outlive_its_game(
     for agent in ("perfect(time=5ms)", "champion(time=5ms)"):
         used.clear()
         play_chunk(pairs_of(agent, "random")[:2])
-        in_games = used[1:]  # the first is of getting ready for the run
+        in_games = used[1:]  # the first value is from the preparation of the run
         assert len(in_games) == 4, agent
 
 

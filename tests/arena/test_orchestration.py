@@ -1,4 +1,4 @@
-"""The numbers by which runs are arranged: how long, by whom, how far ahead, and when to stop."""
+"""Estimates and limits of runs: their length, the choice of a runner, chunk sizes, stop rules."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from arena_helpers import fake_pair, fake_plan
 
 from knightfall.arena import run_loop
 from knightfall.arena import runner as runners
-from knightfall.arena.api import _watching
-from knightfall.arena.chunk_queue import Chunk, ChunkQueue
-from knightfall.arena.plan import Match, Plan, enter, everyone, tournament
+from knightfall.arena.api import _progress_of
+from knightfall.arena.plan import Match, Plan, enter, round_robin, tournament_matches
 from knightfall.arena.reports.league import LeagueReport
-from knightfall.arena.run_loop import Decided, Separated
-from knightfall.arena.runner import Adaptive
-from knightfall.arena.standings import Compared
+from knightfall.arena.run_loop import ComparisonRule, RankingRule
+from knightfall.arena.runner import Adaptive, Chunk, ChunkQueue
+from knightfall.arena.standings import BaselineComparison
 from knightfall.display.progress import Progress
 from knightfall.isolation.executor_pool import ExecutorPool
 from knightfall.isolation.parallel_map import DEFAULT
@@ -53,7 +52,7 @@ def test_twenty_seconds_by_the_clock_are_played_in_this_process(
 def test_processes_are_hired_if_more_than_four_seconds_are_left(
     left: float, hired: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After two pairs in two seconds, the other pairs are expected to take one second each."""
+    """After two pairs in two seconds, each other pair is expected to take one second."""
     now = iter([0.0, 1.0, 2.0, *([2.0] * 100)])
     pairs = 2 + left
     workers = SimpleNamespace(start=lambda: None, ready=False)
@@ -82,14 +81,14 @@ def test_the_seconds_left_are_those_of_the_rate_of_this_process() -> None:
 
 
 def test_a_tournament_is_expected_to_end_when_its_widest_interval_is_narrow_enough() -> None:
-    """The interval shrinks with the root of the pairs: half as wide takes four times as many."""
+    """The interval shrinks with the square root of the pairs: half the width takes four times."""
     who = enter(["greedy(open)", "greedy(center)", "greedy(main)", "random", "greedy(improved)"])
-    plan = Plan("tournament", who, tournament(3, 2), 2000, options={"tests": 3})
-    rule = Decided(plan, within=0.05, course=5)
+    plan = Plan("tournament", who, tournament_matches(3, 2), 2000, options={"tests": 3})
+    rule = ComparisonRule(plan, within=0.05, course=5)
     assert rule.expected == 6 * round(2700 * (0.02 / 0.05) ** 2 / 2)
     rule.comparisons = [
-        Compared("b", "a", 80, 0.01, -0.09, 0.11, 0.8),  # 10 points to either side
-        Compared("c", "a", 80, 0.01, -0.02, 0.04, 0.8),  # settled
+        BaselineComparison("b", "a", 80, 0.01, -0.09, 0.11, 0.8),  # 10 points to either side
+        BaselineComparison("c", "a", 80, 0.01, -0.02, 0.04, 0.8),  # settled
     ]
     assert rule.expected == 6 * (80 * 4 // 2)
     rule.comparisons = rule.comparisons[1:]
@@ -98,23 +97,23 @@ def test_a_tournament_is_expected_to_end_when_its_widest_interval_is_narrow_enou
 
 def test_progress_counts_games_of_all_runs_and_of_what_a_rule_expects() -> None:
     plans = [fake_plan(1, 20), fake_plan(1, 30)]
-    told: list[Any] = []
-    with _watching(plans, show=True) as on_pairs:
+    seen: list[Any] = []
+    with _progress_of(plans, show=True) as on_pairs:
         closure = dict(zip(on_pairs.__code__.co_freevars, on_pairs.__closure__ or (), strict=True))
-        tell = closure["tell"].cell_contents
-        assert tell.total == 2 * 50
+        shown = closure["shown"].cell_contents
+        assert shown.total == 2 * 50
         for expected, fresh in ((None, 3), (12, 5)):
             rule = SimpleNamespace(expected=expected)
             on_pairs(SimpleNamespace(plan=plans[0], rule=rule, fresh=fresh))  # type: ignore[arg-type]
-            told.append((tell.total, tell.done))
-    assert told == [(100, 6), (2 * (50 - 20 + 12), 2 * (3 + 5))]
+            seen.append((shown.total, shown.done))
+    assert seen == [(100, 6), (2 * (50 - 20 + 12), 2 * (3 + 5))]
 
 
 # -- how far ahead ---------------------------------------------------------------------------
 
 
 class Hand:
-    """A worker that never ends what it is given."""
+    """A fake worker that never finishes."""
 
     core = None
     is_awaited = True
@@ -135,7 +134,7 @@ class Hand:
 def test_a_worker_has_one_item_in_hand_and_one_to_go_on_with(
     slow: bool, given: list[list[int]]
 ) -> None:
-    """A second one that takes long would only be kept from the others."""
+    """A second long item would only be withheld from other workers."""
     workers = WorkerPool(2, SimpleNamespace())  # type: ignore[arg-type]
     workers._workers = [Hand(), Hand()]  # type: ignore[list-item]
     items = iter(range(9))
@@ -171,7 +170,7 @@ def test_chunks_grow_to_what_a_fifth_of_a_second_holds() -> None:
 
 
 class Seen:
-    """Ratings of two agents that are so far apart, with an error of 1."""
+    """Fake ratings of two agents with a given difference and an error of 1."""
 
     def __init__(self, gap: float) -> None:
         self.gap, self.looks = gap, 0
@@ -186,20 +185,20 @@ class Seen:
 
 def league(error: float = 0.5) -> Plan:
     two = enter(["greedy(improved)", "greedy(open)"])
-    return Plan("league", two, everyone(two), 300, stop={"rule": "until", "error": error})
+    return Plan("league", two, round_robin(two), 300, stop={"rule": "until", "error": error})
 
 
 @pytest.mark.parametrize(("gap", "told_apart"), [(1.74, False), (1.76, True)])
 def test_a_league_that_looks_again_and_again_needs_1_75_times_the_error(
     gap: float, told_apart: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of sixty looks at the level of 0.05/60 each, one in twenty leagues is wrong at most."""
+    """With sixty looks at a level of 0.05/60 each, at most one league in twenty is wrong."""
     from statistics import NormalDist
 
-    assert NormalDist().inv_cdf(1 - 0.05 / 60 / 2) / 1.96 <= run_loop.SURELY
-    monkeypatch.setattr(run_loop, "rated", lambda plan, outcomes: Seen(gap))
-    rule = Separated(league(), 0.5)
-    rule.feed([], array("b", [0] * 20))
+    assert NormalDist().inv_cdf(1 - 0.05 / 60 / 2) / 1.96 <= run_loop.LOOKING_FACTOR
+    monkeypatch.setattr(run_loop, "rate_entrants", lambda plan, outcomes: Seen(gap))
+    rule = RankingRule(league(), 0.5)
+    rule.update([], array("b", [0] * 20))
     assert (rule.verdict is not None) == told_apart
     report = LeagueReport.__new__(LeagueReport)
     report.__dict__.update(
@@ -213,10 +212,10 @@ def test_a_league_that_looks_again_and_again_needs_1_75_times_the_error(
 def test_a_league_stops_where_what_is_left_is_known_well_enough(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(run_loop, "rated", lambda plan, outcomes: Seen(0.0))
+    monkeypatch.setattr(run_loop, "rate_entrants", lambda plan, outcomes: Seen(0.0))
     for wanted, verdict in ((0.99, None), (1.0, "every neighbour told apart, or within 1 Elo")):
-        rule = Separated(league(), wanted)
-        rule.feed([], array("b", [0] * 20))
+        rule = RankingRule(league(), wanted)
+        rule.update([], array("b", [0] * 20))
         assert rule.verdict == verdict
 
 
@@ -225,15 +224,15 @@ def test_a_league_looks_after_20_rounds_and_then_after_a_tenth_more(
 ) -> None:
     looked: list[int] = []
 
-    def rated(plan: Plan, outcomes: Any) -> Seen:
+    def rate_entrants(plan: Plan, outcomes: Any) -> Seen:
         looked.append(len(outcomes))
         return Seen(0.0)
 
-    monkeypatch.setattr(run_loop, "rated", rated)
-    rule, outcomes = Separated(league(), 0.5), array("b")
+    monkeypatch.setattr(run_loop, "rate_entrants", rate_entrants)
+    rule, outcomes = RankingRule(league(), 0.5), array("b")
     for _ in range(60):
         outcomes.append(0)
-        rule.feed([], outcomes)
+        rule.update([], outcomes)
     assert looked == [20, 22, 24, 26, 28, 30, 33, 36, 39, 42, 46, 50, 55, 60]
 
 
@@ -242,18 +241,20 @@ def test_a_tournament_looks_after_the_course_s_rounds_and_then_after_a_twentieth
 ) -> None:
     looked: list[int] = []
 
-    def compared(plan: Plan, outcomes: Any, *, sequential: bool) -> list[Compared]:
+    def compare_with_baseline(
+        plan: Plan, outcomes: Any, *, sequential: bool
+    ) -> list[BaselineComparison]:
         assert sequential, "the intervals must hold however often one looks"
         looked.append(len(outcomes) // 2)
-        return [Compared("b", "a", 1, 0.0, -1.0, 1.0, 1.0)]
+        return [BaselineComparison("b", "a", 1, 0.0, -1.0, 1.0, 1.0)]
 
-    monkeypatch.setattr(run_loop, "compared", compared)
+    monkeypatch.setattr(run_loop, "compare_with_baseline", compare_with_baseline)
     who = enter(["greedy(open)", "greedy(center)", "random"])
-    plan = Plan("tournament", who, tournament(2, 1), 200, options={"tests": 2})
+    plan = Plan("tournament", who, tournament_matches(2, 1), 200, options={"tests": 2})
     for course, wanted in ((5, [20, 21, 22]), (45, [45, 47, 49])):
         looked.clear()
-        rule, outcomes = Decided(plan, 0.02, course), array("b")
+        rule, outcomes = ComparisonRule(plan, 0.02, course), array("b")
         for _ in range(2 * (wanted[-1] + 1) - 1):
             outcomes.append(0)
-            rule.feed([], outcomes)
+            rule.update([], outcomes)
         assert looked == wanted

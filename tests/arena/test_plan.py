@@ -1,4 +1,4 @@
-"""Plans: the same pairs in the same order, every opening once, everyone treated alike."""
+"""Plans: reproducible order of pairs, each opening once, all entrants treated equally."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from knightfall.arena.plan import (
     Match,
     Plan,
     enter,
-    everyone,
     files_of,
     gauntlet,
-    tournament,
+    round_robin,
+    tournament_matches,
 )
 from knightfall.arena.stored_plan import read_plan
 from knightfall.arena.tournament_plan import (
@@ -48,7 +48,7 @@ AGENTS = enter(["id(improved)", "id(open)", "random", "greedy(center)"])
 
 
 def plan(**changes: object) -> Plan:
-    return replace(Plan("league", AGENTS, everyone(AGENTS), pairs=7, seed=3), **changes)  # type: ignore[arg-type]
+    return replace(Plan("league", AGENTS, round_robin(AGENTS), pairs=7, seed=3), **changes)  # type: ignore[arg-type]
 
 
 # -- openings --------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ def test_a_shuffle_is_a_permutation_decided_by_its_seed(seed: int, series: int) 
     assert order == shuffled(list(reversed(fens)), seed, series)
     assert order != shuffled(fens, seed + 1, series)
     assert order != shuffled(fens, seed, series + 1)
-    # What is left keeps its order when some are taken away.
+    # Removing some openings does not change the order of the others.
     assert [fen for fen in order if fen in fens[::2]] == shuffled(fens[::2], seed, series)
 
 
@@ -191,13 +191,13 @@ def test_a_plan_is_the_same_in_another_process() -> None:
         "plan = read_plan(sys.stdin.read())\n"
         "print([plan.task(n) for n in range(9)])\n"
     )
-    told = processes.run(
+    printed = processes.run(
         [sys.executable, "-c", code],
         input=plan(seed=12).to_json(),
         text=True,
         check=True,
     )
-    assert told.stdout.strip() == str([plan(seed=12).task(n) for n in range(9)])
+    assert printed.stdout.strip() == str([plan(seed=12).task(n) for n in range(9)])
 
 
 def test_a_plan_survives_json_and_every_change_makes_another_run() -> None:
@@ -223,7 +223,7 @@ def test_a_plan_survives_json_and_every_change_makes_another_run() -> None:
 def test_a_gauntlet_and_a_tournament_pair_the_right_ones() -> None:
     assert gauntlet(AGENTS) == (Match(0, 1), Match(0, 2), Match(0, 3))
     assert gauntlet(AGENTS, 2) == (Match(0, 2), Match(0, 3), Match(1, 2), Match(1, 3))
-    assert tournament(2, 2) == (Match(0, 2), Match(1, 2), Match(0, 3, 1), Match(1, 3, 1))
+    assert tournament_matches(2, 2) == (Match(0, 2), Match(1, 2), Match(0, 3, 1), Match(1, 3, 1))
 
 
 # -- the course ------------------------------------------------------------------------------
@@ -337,7 +337,7 @@ def test_a_budget_is_for_those_who_deepen() -> None:
 
 
 def agents_of(*names: str, **given: Any) -> list[str]:
-    """The opponents that a tournament has of some names."""
+    """Return the agent strings of a tournament's opponents with the given names."""
     plan = tournament_plan(["improved"], list(names), **given)
     return [entrant.agent for entrant in plan.entrants[1:]]
 
@@ -435,7 +435,7 @@ def test_bad_settings_of_the_course_are_refused(given: dict[str, Any], says: str
 
 
 def test_an_unknown_protocol_is_refused() -> None:
-    with pytest.raises(KnightfallError, match="2017b and 2017a"):
+    with pytest.raises(KnightfallError, match="known: 2017b, 2017a"):
         tournament_plan(protocol="2018")
 
 

@@ -1,4 +1,4 @@
-"""Games and pairs: compiled and asked for move by move, they are the same."""
+"""Games and pairs: compiled play and play move by move give the same records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from knightfall.agents import Agent, parse_agent
 from knightfall.agents.remote_player import took
 from knightfall.arena.plan import GameRecord, PairTask, Reason
-from knightfall.arena.play import play_asking, play_pair, searcher, seated
+from knightfall.arena.play import agent_with_seed, play_move_by_move, play_pair, searcher
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position, Side, other
@@ -51,7 +51,7 @@ def openings(draw: st.DrawFn) -> str:
     left = frozenset(everywhere) - gone - {white, black}
     side: Side = draw(st.sampled_from(["w", "b"]))
     position = Position(board, left, white, black, side)
-    if position.winner is not None:  # give the mover a way out, where the board has one
+    if position.winner is not None:  # leave the mover a legal move if the board has one
         reachable = board.knight[white if side == "w" else black]
         left |= frozenset(reachable) - {white, black}
         position = Position(board, left, white, black, side)
@@ -77,7 +77,7 @@ def test_a_record_is_a_legal_game_to_its_end(a: str) -> None:
     assert pair.task is task
     for number, game in enumerate(pair.games):
         position = Position.from_fen(FEN)
-        seats = {side: seated(text, 77) for side, text in task.seats(number).items()}
+        seats = {side: agent_with_seed(text, 77) for side, text in task.seats(number).items()}
         for at, move in enumerate(game.moves(position)):
             report = seats[position.to_move].analyse(position)
             assert report.move == move
@@ -99,8 +99,8 @@ def test_proven_scores_are_infinite_and_the_winners_come_last() -> None:
 
 
 def test_the_pairs_seed_breaks_ties_unless_an_agent_has_its_own() -> None:
-    assert seated("random", 5) == parse_agent("random(seed=5)")
-    assert seated("random(seed=3)", 5) == parse_agent("random(seed=3)")
+    assert agent_with_seed("random", 5) == parse_agent("random(seed=5)")
+    assert agent_with_seed("random(seed=3)", 5) == parse_agent("random(seed=3)")
     games = {play_pair(PairTask(0, "random", "random", FEN, seed)).games[0] for seed in range(1, 9)}
     assert len(games) > 1
     fixed = [
@@ -148,7 +148,7 @@ def test_a_heuristic_that_cannot_be_compiled_plays_all_the_same(tmp_path: Path) 
 
 
 class Odd:
-    """Plays the first legal move so many times, then does something else."""
+    """A player that makes some legal moves, then does something else."""
 
     def __init__(self, moves: int, then: str) -> None:
         self.left = moves
@@ -187,7 +187,9 @@ def test_whoever_fails_loses_and_its_last_answer_is_not_a_move(
 ) -> None:
     good: Agent = parse_agent("greedy(improved)")
     players = {side: Odd(3, then), other(side): good}
-    game: GameRecord = play_asking(players, {side: 0.1, other(side): None}, Position.from_fen(FEN))
+    game: GameRecord = play_move_by_move(
+        players, {side: 0.1, other(side): None}, Position.from_fen(FEN)
+    )
     assert (game.winner, game.reason) == (other(side), reason)
     assert game.plies == (6 if side == "w" else 7)
     assert game.detail
@@ -242,7 +244,7 @@ def test_whoever_plays_by_the_clock_gets_ready_before_it_runs() -> None:
 
         def prepare(self, board: Board) -> None:
             heard.append(f"prepare {board.width}x{board.height}")
-            raise KnightfallError("whoever cannot will be found out when asked")
+            raise KnightfallError("cannot prepare")
 
         def analyse(self, position: Position) -> Report:
             heard.append("move")
@@ -250,7 +252,7 @@ def test_whoever_plays_by_the_clock_gets_ready_before_it_runs() -> None:
 
     players = {side: Noting(parse_agent("random")) for side in ("w", "b")}
     limits = {"w": 60.0, "b": None}
-    game = play_asking(players, limits, Position.from_fen("8/8/1N6/8/8/4n3/8/8 w"))
+    game = play_move_by_move(players, limits, Position.from_fen("8/8/1N6/8/8/4n3/8/8 w"))
     assert game.reason == "no moves"
     assert heard == ["prepare 8x8", *["move"] * game.plies]
 
@@ -261,7 +263,9 @@ def test_whatever_an_error_says_can_be_stored() -> None:
             raise AgentFailure("crash", "bad \ud800 text\nin two lines")
 
     good = parse_agent("greedy(improved)")
-    game = play_asking({"w": Garbling(), "b": good}, {"w": None, "b": None}, Position.from_fen(FEN))
+    game = play_move_by_move(
+        {"w": Garbling(), "b": good}, {"w": None, "b": None}, Position.from_fen(FEN)
+    )
     assert game.detail == "bad ? text in two lines"
     game.detail.encode()
 
@@ -288,7 +292,7 @@ def test_a_late_answer_is_seen_to_be_late(seconds: float, said: str) -> None:
 
 
 def test_a_search_that_was_kept_waiting_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a busy machine: by the clock each answer takes five seconds, most of them in vain."""
+    """On a busy machine each answer takes five seconds by the clock, but little processor time."""
     analyse = Agent.analyse
 
     def held_up(agent: Agent, position: Position) -> Report:
@@ -298,7 +302,9 @@ def test_a_search_that_was_kept_waiting_is_not_late(monkeypatch: pytest.MonkeyPa
     for text in ("id(improved, time=20ms)", "perfect(time=20ms)", "champion(time=20ms)"):
         pair = play_pair(PairTask(0, text, "random(seed=1)", "5/5/1N3/3n1/5 w", 1))
         assert {game.reason for game in pair.games} == {"no moves"}, text
-        assert max(pair.games[0].column("microseconds")) == 5_000_000  # what it took is told
+        assert (
+            max(pair.games[0].column("microseconds")) == 5_000_000
+        )  # the record has the time by the clock
 
 
 def test_a_search_that_computes_for_too_long_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,7 +327,7 @@ def test_a_search_that_computes_for_too_long_is_late(monkeypatch: pytest.MonkeyP
 STARVED = """
 import sys
 from knightfall.arena.plan import PairTask
-from knightfall.arena.chunk_queue import make_ready, play_chunk
+from knightfall.arena.play import make_ready, play_chunk
 agents = "champion(time=30ms)", "id(improved, time=20ms)"
 make_ready(agents)
 print("ready", flush=True)
@@ -333,7 +339,7 @@ print(*(game.reason for game in pair.games), sep=",", flush=True)
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs signals")
 def test_searches_lose_no_game_on_time_with_a_tenth_of_a_core() -> None:
-    """The process is stopped for nine tenths of the time, for longer at once than it may take."""
+    """The process is stopped for nine tenths of the time, longer at a stretch than its limit."""
     command = [sys.executable, "-c", STARVED]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

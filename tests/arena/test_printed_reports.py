@@ -1,4 +1,4 @@
-"""Every figure of a run's report stands under its own heading: print, JSON and games agree."""
+"""Every figure of a report is under its own heading: printed text, JSON and games agree."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from arena_helpers import ENGINE, VERSIONS, play_on
 from chart_runs import naive_pairs
 from printed_table import html_rows, printed_rows
 
-from knightfall.arena.plan import Entrant, Match, Plan, everyone, tournament
+from knightfall.arena.plan import Entrant, Match, Plan, round_robin, tournament_matches
 from knightfall.arena.reports import report_on
 from knightfall.arena.results import RunReport
 from knightfall.arena.run_loop import scoreboard_of
-from knightfall.arena.standings import compared, outcomes_of, rated
+from knightfall.arena.standings import compare_with_baseline, outcomes_of, rate_entrants
 from knightfall.arena.store import Run, Store
 from knightfall.arena.worth import worth_plan
 from knightfall.display.numbers import interval, mean, percent, plus_minus, signed
@@ -39,7 +39,7 @@ def entrants(number: int) -> tuple[Entrant, ...]:
 
 
 def played(store: Store, plan: Plan, pairs: int | None = None) -> Run:
-    """A run of made-up games in which every figure is another."""
+    """Return a run of made-up games in which all figures are different."""
     run = store.begin(plan, ENGINE, VERSIONS)
     play_on(run, plan.total if pairs is None else pairs)
     return run
@@ -47,7 +47,7 @@ def played(store: Store, plan: Plan, pairs: int | None = None) -> Run:
 
 def league_of(store: Store) -> Run:
     who = entrants(4)
-    return played(store, Plan("league", who, everyone(who), 12, board="4x4", seed=3))
+    return played(store, Plan("league", who, round_robin(who), 12, board="4x4", seed=3))
 
 
 def match_of(store: Store, **more: Any) -> Run:
@@ -57,14 +57,14 @@ def match_of(store: Store, **more: Any) -> Run:
 def tournament_of(store: Store, pairs: int = 14, **stop: Any) -> Run:
     options = {"protocol": "2017b", "tests": 3}
     plan = Plan(
-        "tournament", entrants(5), tournament(3, 2), pairs, board="4x5", seed=4, options=options,
-        stop=stop,
+        "tournament", entrants(5), tournament_matches(3, 2), pairs, board="4x5", seed=4,
+        options=options, stop=stop,
     )  # fmt: skip
     return played(store, plan)
 
 
 def of_entrant(run: Run, entrant: int) -> dict[str, Any]:
-    """An entrant's figures, but ratings, from its games one by one."""
+    """Return an entrant's figures except ratings, computed from its games one by one."""
     won, games = {}, {}
     moves = depths = nodes = microseconds = 0
     for line in run.games():
@@ -104,14 +104,14 @@ def of_entrant(run: Run, entrant: int) -> dict[str, Any]:
 SHARES = ("rate", "low", "high", "as_first", "as_second", "as_hunter", "as_runner")
 
 
-def agree(told: list[dict[str, Any]], run: Run, entrants: Sequence[int]) -> None:
-    """Each entrant's figures in JSON are those of its games, and no two are equal for all."""
-    for one, entrant in zip(told, entrants, strict=True):
+def agree(data: list[dict[str, Any]], run: Run, entrants: Sequence[int]) -> None:
+    """Check each entrant's figures in JSON against its games; no two columns are equal for all."""
+    for one, entrant in zip(data, entrants, strict=True):
         counted = of_entrant(run, entrant)
         assert one["pairs"] == counted.pop("pairs")
         assert {key: one[key] for key in counted} == pytest.approx(counted)
         assert set(one) - set(counted) == {"pairs", "elo", "elo_error", "losses"}
-    shown = {tuple(percent(one[key]) for one in told) for key in SHARES}
+    shown = {tuple(percent(one[key]) for one in data) for key in SHARES}
     assert len(shown) == len(SHARES), "some could be exchanged unnoticed"
 
 
@@ -121,12 +121,12 @@ def agree(told: list[dict[str, Any]], run: Run, entrants: Sequence[int]) -> None
 def test_a_league_s_figures_stand_under_their_headings(store: Store) -> None:
     run = league_of(store)
     report = report_on(run)
-    told = report.to_dict()
-    ratings = rated(run.plan, outcomes_of(run))
-    order = [NAMES.index(one["name"]) for one in told["agents"]]
+    data = report.to_dict()
+    ratings = rate_entrants(run.plan, outcomes_of(run))
+    order = [NAMES.index(one["name"]) for one in data["agents"]]
     assert order == ratings.ranking(range(4))
-    agree(told["agents"], run, order)
-    for number, one in zip(order, told["agents"], strict=True):
+    agree(data["agents"], run, order)
+    for number, one in zip(order, data["agents"], strict=True):
         assert (one["elo"], one["elo_error"]) == (ratings.elo(number), ratings.error(number))
     figures = ("Elo", "Games", "Won", "95 % interval", "hunter", "runner", "depth", "nodes")
     assert printed_rows(str(report), "Agent", *figures) == [
@@ -142,20 +142,20 @@ def test_a_league_s_figures_stand_under_their_headings(store: Store) -> None:
             "depth": mean(one["mean_depth"]),
             "nodes": mean(one["mean_nodes"]),
         }
-        for place, one in enumerate(told["agents"], start=1)
+        for place, one in enumerate(data["agents"], start=1)
     ]
-    first = f"{plus_minus(told['seat_elo'], told['seat_elo_error'])} Elo"
+    first = f"{plus_minus(data['seat_elo'], data['seat_elo_error'])} Elo"
     assert f"Moving first is worth {first}" in str(report)
     found = ratings.ratings
-    assert (told["seat_elo"], told["seat_elo_error"]) == (found.seat_elo, found.seat_error)
+    assert (data["seat_elo"], data["seat_elo_error"]) == (found.seat_elo, found.seat_error)
 
 
 def test_a_league_s_squares_are_row_against_column(store: Store) -> None:
     run = league_of(store)
     report = report_on(run)
-    told = report.to_dict()
-    ratings, scores = rated(run.plan, outcomes_of(run)), naive_pairs(run)
-    order = [NAMES.index(one["name"]) for one in told["agents"]]
+    data = report.to_dict()
+    ratings, scores = rate_entrants(run.plan, outcomes_of(run)), naive_pairs(run)
+    order = [NAMES.index(one["name"]) for one in data["agents"]]
     places = [str(place) for place in range(1, 5)]
     differences, won_and_lost = [], []
     for place, a in enumerate(order):
@@ -164,12 +164,12 @@ def test_a_league_s_squares_are_row_against_column(store: Store) -> None:
         for other, b in enumerate(order):
             if a == b:
                 gaps[places[other]] = games[places[other]] = ""
-                assert told["differences"][place][other] is told["crosstable"][place][other] is None
+                assert data["differences"][place][other] is data["crosstable"][place][other] is None
                 continue
             won = sum(scores.get((a, b), ())) + sum(2 - one for one in scores.get((b, a), ()))
             gap = ratings.difference(a, b)
-            assert told["differences"][place][other] == list(gap)
-            assert told["crosstable"][place][other] == [won, 24 - won]
+            assert data["differences"][place][other] == list(gap)
+            assert data["crosstable"][place][other] == [won, 24 - won]
             gaps[places[other]] = plus_minus(*gap)
             games[places[other]] = f"{won} – {24 - won}"
         differences.append(gaps)
@@ -181,7 +181,7 @@ def test_a_league_s_squares_are_row_against_column(store: Store) -> None:
 
 def test_a_league_s_live_table_is_that_of_its_ratings(store: Store) -> None:
     run = league_of(store)
-    ratings = rated(run.plan, outcomes_of(run))
+    ratings = rate_entrants(run.plan, outcomes_of(run))
     shown = as_text(type(report_on(run)).live(scoreboard_of(run)), None)
     assert printed_rows(shown, "Agent", "Elo", "± 95 %") == [
         {
@@ -200,7 +200,7 @@ TEST = {"rule": "sprt", "elo0": -7.0, "elo1": 30.0, "alpha": 0.1, "beta": 0.02, 
 
 
 def block(report: RunReport) -> list[str]:
-    """What the report of a match must begin with, from the pairs alone."""
+    """Return the expected first lines of a match's report, computed from its pairs."""
     (scores,) = naive_pairs(report.run).values()
     lost, split, won = (scores.count(score) for score in (0, 1, 2))
     found = statistics.of_pairs((lost, 0, split, 0, won))
@@ -227,18 +227,18 @@ def test_a_match_s_block_says_what_its_pairs_say(store: Store) -> None:
     assert str(report).split("\n")[2:7] == wanted
     shown = as_text(type(report).live(scoreboard_of(report.run)), None)
     assert shown.split("\n")[:5] == wanted
-    told = report.to_dict()
-    ann, bob = told["agents"]
-    assert (ann["elo"], ann["elo_error"]) == (told["elo"], told["elo_error"])
+    data = report.to_dict()
+    ann, bob = data["agents"]
+    assert (ann["elo"], ann["elo_error"]) == (data["elo"], data["elo_error"])
     assert (bob["elo"], bob["elo_error"]) == (0, 0)
-    assert told["verdict"] is None
-    assert told["words"] == str(report).split("\n")[-1] == "Not decided yet, after 40 pairs."
-    lost, split, won = told["counts"]
+    assert data["verdict"] is None
+    assert data["words"] == str(report).split("\n")[-1] == "Not decided yet, after 40 pairs."
+    lost, split, won = data["counts"]
     found = statistics.of_pairs((lost, 0, split, 0, won))
     figures = ("score", "low", "high", "elo", "elo_error", "nelo", "nelo_error", "los")
-    assert {key: told[key] for key in figures} == {key: getattr(found, key) for key in figures}
-    assert f"LLR   {told['llr']:.2f} (".replace("-", "−") in str(report)
-    assert f" ({signed(told['lower'], 2)}, {told['upper']:.2f}) " in str(report)
+    assert {key: data[key] for key in figures} == {key: getattr(found, key) for key in figures}
+    assert f"LLR   {data['llr']:.2f} (".replace("-", "−") in str(report)
+    assert f" ({signed(data['lower'], 2)}, {data['upper']:.2f}) " in str(report)
 
 
 def test_a_match_tells_each_agent_s_seats_and_roles(store: Store) -> None:
@@ -272,7 +272,7 @@ def sorted_losses(losses: dict[str, int]) -> list[tuple[str, int]]:
 
 
 def course_cells(run: Run, rounds: int | None = None) -> dict[tuple[int, int], tuple[int, int]]:
-    """Games won and lost by test agent and opponent, of so many rounds."""
+    """Return games won and lost by test agent and opponent, in the first rounds."""
     found = {}
     for couple, scores in naive_pairs(run).items():
         some = scores if rounds is None else scores[:rounds]
@@ -284,8 +284,8 @@ def test_the_course_s_table_is_won_and_lost_by_opponent(store: Store) -> None:
     run = tournament_of(store)
     report = report_on(run)
     cells = course_cells(run)
-    told = report.to_dict()
-    assert told["table"] == [[list(cells[test, at]) for test in range(3)] for at in (3, 4)]
+    data = report.to_dict()
+    assert data["table"] == [[list(cells[test, at]) for test in range(3)] for at in (3, 4)]
     assert len({*cells.values()}) == 6
     titles = [f"{name}\nWon | Lost" for name in NAMES[:3]]
     *rows, footer = html_rows(report._repr_html_(), "Opponent\n", *titles)
@@ -305,11 +305,11 @@ FIGURES = ("Win rate", "95 % interval", "Elo (Ann = 0)", "as hunter", "as runner
 def test_a_tournament_s_figures_stand_under_their_headings(store: Store) -> None:
     run = tournament_of(store)
     report = report_on(run)
-    told = report.to_dict()
-    ratings = rated(run.plan, outcomes_of(run)).anchored(0)
-    agree(told["tests"], run, range(3))
+    data = report.to_dict()
+    ratings = rate_entrants(run.plan, outcomes_of(run)).anchored(0)
+    agree(data["tests"], run, range(3))
     rows = printed_rows(str(report), "Test agent", *FIGURES)
-    for number, (one, row) in enumerate(zip(told["tests"], rows, strict=True)):
+    for number, (one, row) in enumerate(zip(data["tests"], rows, strict=True)):
         assert (one["elo"], one["elo_error"]) == (ratings.elo(number), ratings.error(number))
         assert row == {
             "Test agent": NAMES[number],
@@ -321,10 +321,10 @@ def test_a_tournament_s_figures_stand_under_their_headings(store: Store) -> None
             "depth": mean(one["mean_depth"]),
             "nodes a move": mean(one["mean_nodes"]),
         }
-    first = plus_minus(told["seat_elo"], told["seat_elo_error"])
+    first = plus_minus(data["seat_elo"], data["seat_elo_error"])
     assert f"56 games each. Moving first is worth {first} Elo." in str(report)
     found = ratings.ratings
-    assert (told["seat_elo"], told["seat_elo_error"]) == (found.seat_elo, found.seat_error)
+    assert (data["seat_elo"], data["seat_elo_error"]) == (found.seat_elo, found.seat_error)
 
 
 def span(one: Any) -> str:
@@ -334,9 +334,9 @@ def span(one: Any) -> str:
 def test_a_tournament_s_comparisons_are_told_in_order(store: Store) -> None:
     run = tournament_of(store)
     report = report_on(run)
-    wanted = compared(run.plan, outcomes_of(run))
-    told = report.to_dict()["differences"]
-    for at, (one, found) in enumerate(zip(told, wanted, strict=True), start=1):
+    wanted = compare_with_baseline(run.plan, outcomes_of(run))
+    data = report.to_dict()["differences"]
+    for at, (one, found) in enumerate(zip(data, wanted, strict=True), start=1):
         figures = {"a": NAMES[at], "b": "Ann", "pairs": found.pairs, "p": found.p,
                    "points": 100 * found.difference, "low": 100 * found.low,
                    "high": 100 * found.high, "real": found.real, "same": False}  # fmt: skip
@@ -352,22 +352,22 @@ def test_a_tournament_s_comparisons_are_told_in_order(store: Store) -> None:
 def test_the_same_agent_entered_twice_is_no_comparison(store: Store) -> None:
     who = (*entrants(1), Entrant("random(seed=1)", "Ann again"), *entrants(3)[1:])
     options = {"protocol": "2017b", "tests": 3}
-    plan = Plan("tournament", who, tournament(3, 1), 4, board="4x5", options=options)
-    told = report_on(played(store, plan)).to_dict()
-    assert [(one["same"], one["real"], one["p"] == 1) for one in told["differences"]] == [
+    plan = Plan("tournament", who, tournament_matches(3, 1), 4, board="4x5", options=options)
+    data = report_on(played(store, plan)).to_dict()
+    assert [(one["same"], one["real"], one["p"] == 1) for one in data["differences"]] == [
         (True, False, True),
         (False, False, False),
     ]
-    assert (told["protocol"], told["mixture"]) == ("2017b", [])
+    assert (data["protocol"], data["mixture"]) == ("2017b", [])
 
 
 def test_beyond_the_course_s_games_both_numbers_keep_their_places(store: Store) -> None:
-    """The course's own games stand left, the share and the difference of all games right."""
+    """Figures of the course's own games are on the left, those of all games on the right."""
     run = tournament_of(store, 24, rule="decided", within=0.02, course=5)
     report = report_on(run)
     few, every = course_cells(run, 5), course_cells(run)
-    told = report.to_dict()
-    assert told["course_table"] == [[list(few[test, at]) for test in range(3)] for at in (3, 4)]
+    data = report.to_dict()
+    assert data["course_table"] == [[list(few[test, at]) for test in range(3)] for at in (3, 4)]
     titles = [f"{name}\nWon | Lost    all" for name in NAMES[:3]]
     *rows, footer = html_rows(report._repr_html_(), "Opponent\n", *titles)
     for opponent, row in zip((3, 4), rows, strict=True):
@@ -386,15 +386,15 @@ def test_beyond_the_course_s_games_both_numbers_keep_their_places(store: Store) 
         "The course's tournament, 5 pairs against each opponent: 20 games won and lost. "
         "Beside it the share won of all 96."
     ) in str(report)
-    early = compared(run.plan, outcomes[: 5 * 6])
-    late = compared(run.plan, outcomes, sequential=True)
+    early = compare_with_baseline(run.plan, outcomes[: 5 * 6])
+    late = compare_with_baseline(run.plan, outcomes, sequential=True)
     rows = printed_rows(str(report), "20 games", "so far")
     assert [(row["column 1"], row["20 games"], row["so far"]) for row in rows] == [
         (NAMES[at], signed(100 * one.difference, 1), signed(100 * other.difference, 1))
         for at, (one, other) in enumerate(zip(early, late, strict=True), start=1)
     ]
     assert [row["column 4"] for row in rows] == [span(one) for one in late]
-    assert [row["column 5"] for row in rows] == [one["verdict"] for one in told["differences"]]
+    assert [row["column 5"] for row in rows] == [one["verdict"] for one in data["differences"]]
     live = as_text(type(report).live(scoreboard_of(run)), None)
     for opponent in (3, 4):
         (line,) = re.findall(rf"^{NAMES[opponent]} .*", live, re.MULTILINE)
@@ -405,7 +405,7 @@ def test_beyond_the_course_s_games_both_numbers_keep_their_places(store: Store) 
         ]
     for at, other in enumerate(late, start=1):
         (line,) = re.findall(rf"^{NAMES[at]}  .*", live, re.MULTILINE)
-        word = told["differences"][at - 1]["verdict"] if other.settled(0.02) else "…"
+        word = data["differences"][at - 1]["verdict"] if other.settled(0.02) else "…"
         points = signed(100 * other.difference, 1)
         assert re.split(r" {2,}", line) == [NAMES[at], points, span(other), word]
 
@@ -414,7 +414,7 @@ def test_a_note_on_another_budget_stands_above_its_own_column(store: Store) -> N
     agents = ("id(open, nodes=9)", "id(center, nodes=9)", "id(center, nodes=5)", "random")
     who = tuple(Entrant(agent, name) for agent, name in zip(agents, NAMES, strict=False))
     options = {"protocol": "2017b", "tests": 3}
-    plan = Plan("tournament", who, tournament(3, 1), 4, board="4x5", options=options)
+    plan = Plan("tournament", who, tournament_matches(3, 1), 4, board="4x5", options=options)
     page = report_on(played(store, plan))._repr_html_()
     notes = ("", "", "other budget")
     titles = [f"{name}\n{note}\nWon | Lost" for name, note in zip(NAMES, notes, strict=False)]
@@ -436,10 +436,10 @@ def worth(store: Store, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def test_what_a_heuristic_is_worth_stands_under_its_headings(worth: Run) -> None:
     report = report_on(worth)
-    told = report.to_dict()
+    data = report.to_dict()
     scores = naive_pairs(worth)
     wanted = []
-    for at, one in enumerate(told["budgets"]):
+    for at, one in enumerate(data["budgets"]):
         of = scores[2 * at, 2 * at + 1]
         lost, split, won = (of.count(score) for score in (0, 1, 2))
         found = statistics.of_pairs((lost, 0, split, 0, won))
@@ -464,7 +464,7 @@ def test_what_a_heuristic_is_worth_stands_under_its_headings(worth: Run) -> None
             }
         )
     assert printed_rows(str(report), *wanted[0], rows=3) == wanted
-    assert [one["budget"] for one in told["budgets"]] == ["nodes=10", "nodes=30", "time=1ms"]
+    assert [one["budget"] for one in data["budgets"]] == ["nodes=10", "nodes=30", "time=1ms"]
     live = as_text(type(report).live(scoreboard_of(worth)), None)
     assert printed_rows(live, "Budget", "Won", "95 % interval") == [
         {"Budget": row["Equal"], "Won": row["Won"], "95 % interval": row["95 % interval"]}
@@ -473,7 +473,7 @@ def test_what_a_heuristic_is_worth_stands_under_its_headings(worth: Run) -> None
 
 
 def worth_effort(run: Run, match: int, entrant: int) -> dict[str, float]:
-    """What a move cost an entrant in a match, on average."""
+    """Return the mean cost of an entrant's moves in a match."""
     sums = dict.fromkeys(("depths", "nodes", "microseconds"), 0)
     moves = 0
     for line in run.games(match=match):
@@ -493,20 +493,20 @@ def worth_effort(run: Run, match: int, entrant: int) -> dict[str, float]:
 
 def test_worth_over_all_budgets_is_told_by_measure(worth: Run) -> None:
     report = report_on(worth)
-    told, scores = report.to_dict(), naive_pairs(worth)
+    data, scores = report.to_dict(), naive_pairs(worth)
     by_opening = [
         (sum(scores[0, 1][at : at + 1]) + sum(scores[2, 3][at : at + 1])) / 4 for at in range(30)
     ]
-    assert told["equal_nodes"]["rate"] == pytest.approx(sum(by_opening) / 30)
-    assert told["equal_time"]["rate"] == pytest.approx(sum(scores[4, 5]) / 60)
-    assert told["equal_nodes"]["openings"] == told["equal_time"]["openings"] == 30
-    nodes, time = told["equal_nodes"], told["equal_time"]
-    words = " ".join(told["words"])
+    assert data["equal_nodes"]["rate"] == pytest.approx(sum(by_opening) / 30)
+    assert data["equal_time"]["rate"] == pytest.approx(sum(scores[4, 5]) / 60)
+    assert data["equal_nodes"]["openings"] == data["equal_time"]["openings"] == 30
+    nodes, time = data["equal_nodes"], data["equal_time"]
+    words = " ".join(data["words"])
     shown = [
         f"{percent(one['rate'])} ({interval(one['low'], one['high'])})" for one in (nodes, time)
     ]
     assert f"At equal nodes center wins {shown[0]}:" in words
     assert re.search(rf"at equal time[a-z ,]* it wins {re.escape(shown[1])}:", words)
     assert shown[0] != shown[1]
-    assert told["price"] == 4  # A gets a twentieth of the microseconds as nodes, B a fifth
+    assert data["price"] == 4  # A gets a twentieth of the microseconds as nodes, B a fifth
     assert "A node costs center 4.0 times as much time as open" in words

@@ -1,4 +1,4 @@
-"""What a run says, held against counting every game by hand."""
+"""Results of a run, compared with counts of every game."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BOOK = ("4/1N2/2n1/4 b", "4/1N2/2n1/4 w", "N3/4/4/3n w", "4/1N2/2n1/4 b", "3N/4/
 
 
 def by_hand(run: Run, entrant: int, match: int) -> EntrantResult:
-    """How an entrant fared, from whole games played over move by move."""
+    """Return an entrant's result, computed from its games replayed move by move."""
     first, second, hunter, runner = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     losses: Counter[Any] = Counter()
     effort = [0, 0, 0, 0]
@@ -71,7 +71,7 @@ def test_every_number_is_what_counting_by_hand_gives(
     plan = fake_plan(matches, pairs, repeats=repeats, book=book)
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder, "s.sqlite")) as store:
         store.begin(fake_plan(1, 3, seed=5), ENGINE, VERSIONS).append([])
-        play_on(store.last(), 3)  # somebody else's run, to be left out
+        play_on(store.last(), 3)  # another run, which must not be counted
         run = store.begin(plan, ENGINE, VERSIONS)
         play_on(run, round(share * plan.total), steps, ways)
         found = results(run)
@@ -81,10 +81,9 @@ def test_every_number_is_what_counting_by_hand_gives(
             counted = [line.pair for line in lines[::2] if line.repeats is None]
             scores = Counter(run.pair(at).score for at in counted)
             assert match.pairs == (scores[0], scores[1], scores[2])
-            assert match.pairs == (scores[0], scores[1], scores[2])
             assert match.repeats == len(lines) // 2 - len(counted)
             assert match.games == 2 * len(counted)
-            assert (match.a, match.b, match.series) == (0, number + 1, number % 2)
+            assert (match.a, match.b) == (0, number + 1)
             assert match.of_a == by_hand(run, match.a, number)
             assert match.of_b == by_hand(run, match.b, number)
             assert match.of_a.total.won == match.of_b.total.lost
@@ -130,7 +129,7 @@ def test_rounds_of_one_series_are_the_same_openings(tmp_path: Path) -> None:
 
 
 def test_results_are_of_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process may write between any two questions to the store."""
+    """Another process may write between any two queries."""
     file = tmp_path / "s.sqlite"
     with Store.open(file) as store, Store.open(file) as writer:
         run = store.begin(fake_plan(2, 10), ENGINE, VERSIONS)

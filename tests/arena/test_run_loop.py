@@ -1,4 +1,4 @@
-"""Conducting runs: whatever happens on the way, the store ends up the same."""
+"""Playing runs to their end: after any interruption, the store ends up the same."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from helpers import some_and_all
 
-from knightfall.arena.plan import Match, PairRecord, PairTask, Plan, enter, everyone
+from knightfall.arena.plan import Match, PairRecord, PairTask, Plan, enter, round_robin
 from knightfall.arena.play import play_pair
 from knightfall.arena.results import results
-from knightfall.arena.run_loop import conduct, scoreboard_of
+from knightfall.arena.run_loop import play_to_end, scoreboard_of
 from knightfall.arena.runner import InProcess, Pool
 from knightfall.arena.store import Store
 from knightfall.arena.store_file import IN_MEMORY
@@ -27,7 +27,7 @@ from knightfall.errors import KnightfallError, RunnerFailure
 from knightfall.statistics.sprt import Sprt
 
 THREE = enter(["minimax(improved, depth=2)", "greedy(open)", "random"])
-LEAGUE = Plan("league", THREE, everyone(THREE), pairs=12, seed=5)
+LEAGUE = Plan("league", THREE, round_robin(THREE), pairs=12, seed=5)
 
 TIMELESS = {
     "runs": "id, key, attempt, kind, plan, total, outcome, finished IS NOT NULL",
@@ -41,7 +41,7 @@ TIMELESS = {
 
 
 def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    """Everything in a store but times."""
+    """Return all rows of a store, without times."""
     database = sqlite3.connect(path)
     tables = [
         name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type='table'")
@@ -92,7 +92,7 @@ class Shuffling:
 
 def play(path: Path, plan: Plan, runner: object) -> None:
     with Store.open(path) as store:
-        conduct(store.begin(plan, "1", {}), runner)  # type: ignore[arg-type]
+        play_to_end(store.begin(plan, "1", {}), runner)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -201,7 +201,9 @@ def test_a_sequential_test_ends_after_the_same_pair_in_any_order(tmp_path: Path)
 
 def test_a_league_ends_when_its_neighbours_are_told_apart(tmp_path: Path) -> None:
     apart = enter(["alphabeta(improved, depth=5)", "greedy(open)", "random"])
-    plan = Plan("league", apart, everyone(apart), pairs=400, stop={"rule": "until", "error": 5.0})
+    plan = Plan(
+        "league", apart, round_robin(apart), pairs=400, stop={"rule": "until", "error": 5.0}
+    )
     play(tmp_path / "arena.sqlite", plan, InProcess())
     with Store.open(tmp_path / "arena.sqlite") as store:
         run = store.run(1)
@@ -233,7 +235,7 @@ def test_a_sequential_test_does_not_count_repeated_pairs(tmp_path: Path) -> None
     for name, plan in (("once", test), ("twice", doubled)):
         play(tmp_path / name, plan, Shuffling(2))
     with Store.open(tmp_path / "once") as once, Store.open(tmp_path / "twice") as twice:
-        # The last pair is not repeated: the run ends with it.
+        # The run ends with the first pair that is not a repeat.
         assert twice.run(1).played == 2 * once.run(1).played - 1
         assert results(twice.run(1)).matches[0].pairs == results(once.run(1)).matches[0].pairs
 
@@ -295,18 +297,18 @@ def test_workers_that_cannot_go_on_lose_nothing(
         assert 16 <= stored <= 20
     assert str(raised.value) == (
         f"3 worker processes in a row ended; {stored} of 36 pairs of run 1 are stored, and "
-        "starting it again goes on from there"
+        "starting it again continues after them"
     )
     play(path, LEAGUE, Shuffling(1))
     assert rows(path) == undisturbed
     with Store.open(IN_MEMORY) as store, pytest.raises(KnightfallError, match=r"in a row ended$"):
-        conduct(store.begin(LEAGUE, "1", {}), Dying(0, give_up_after=20))
+        play_to_end(store.begin(LEAGUE, "1", {}), Dying(0, give_up_after=20))
 
 
 DRIVER = """
 import sys
 from knightfall.arena import run_loop
-from knightfall.arena.run_loop import conduct
+from knightfall.arena.run_loop import play_to_end
 from knightfall.arena.runner import Pool
 from knightfall.arena.runner import InProcess
 from knightfall.arena.stored_plan import read_plan
@@ -319,14 +321,14 @@ if __name__ == "__main__":
         run = store.begin(plan, "1", {})
         with Pool(2, agents) if sys.argv[2] == "pool" else InProcess(agents) as runner:
             print("ready", flush=True)
-            conduct(run, runner)
+            play_to_end(run, runner)
 """
 
 
 @pytest.mark.slow
 def test_a_driver_killed_at_any_moment_can_be_started_again(tmp_path: Path) -> None:
     agents = enter(["id(improved, nodes=4000)", "id(open, nodes=4000)", "random"])
-    plan = Plan("league", agents, everyone(agents), pairs=80, seed=8)
+    plan = Plan("league", agents, round_robin(agents), pairs=80, seed=8)
     play(tmp_path / "whole.sqlite", plan, InProcess())
     path, rng, kills = tmp_path / "killed.sqlite", random.Random(2), 0
     while True:
@@ -382,13 +384,13 @@ def test_a_file_edited_during_a_run_ends_it(
 def test_a_tournament_ends_at_the_first_look_that_settles_every_comparison() -> None:
     import numpy as np
 
-    from knightfall.arena.run_loop import Decided
+    from knightfall.arena.run_loop import ComparisonRule
     from knightfall.arena.tournament_plan import tournament_plan
 
     plan = tournament_plan(["open", "improved", "open"], ["random", "greedy(open)"])
     rng = np.random.default_rng(8)
     chances = {0: (0.2, 0.25, 0.25, 0.3), 1: (0.1, 0.25, 0.25, 0.4)}  # the third is the first
-    rule, outcomes, ends = Decided(plan, 0.05, 5), array("b"), []
+    rule, outcomes, ends = ComparisonRule(plan, 0.05, 5), array("b"), []
     scores: dict[tuple[int, int], list[float]] = {}
     for number in range(plan.total):
         match = plan.matches[number % 6]
@@ -398,7 +400,7 @@ def test_a_tournament_ends_at_the_first_look_that_settles_every_comparison() -> 
             outcome = int(rng.choice(4, p=chances[match.a]))
         outcomes.append(outcome)
         scores.setdefault((match.a, match.b), []).append((outcome // 2 + outcome % 2) / 2)
-        rule.feed([], outcomes)
+        rule.update([], outcomes)
         if rule.verdict is not None:
             break
         if number % 6 == 5:
@@ -410,26 +412,26 @@ def test_a_tournament_ends_at_the_first_look_that_settles_every_comparison() -> 
     rounds = (number + 1) // 6
     assert 20 <= rounds < 2352
     assert rule.verdict in ("1 better, 1 the same agent", "1 the same agent, 1 better")
-    # Long before, a single look without care would have ended it.
+    # Without the correction for repeated looks, the run would have ended long before.
     assert min(at for at, mean, error in ends if at >= 20 and mean > 1.96 * error) < rounds
-    # It expects an end beyond what is played, and not more than there is.
+    # The expected length is between the pairs played and the pairs of the plan.
     assert rule.expected is None
 
 
 def test_a_tournament_of_equals_is_seldom_decided_however_often_one_looks() -> None:
     import numpy as np
 
-    from knightfall.arena.run_loop import Decided
+    from knightfall.arena.run_loop import ComparisonRule
     from knightfall.arena.tournament_plan import tournament_plan
 
     plan = tournament_plan(["open", "improved"], ["random"])
     rng, wrong, careless = np.random.default_rng(3), 0, 0
     for _ in range(100):
         scores = rng.choice(4, (600, 2), p=(0.15, 0.35, 0.35, 0.15)).astype(np.int8)
-        rule, outcomes = Decided(plan, 0.0, 5), array("b")
+        rule, outcomes = ComparisonRule(plan, 0.0, 5), array("b")
         for pair in scores.ravel().tolist():
             outcomes.append(pair)
-            rule.feed([], outcomes)
+            rule.update([], outcomes)
         wrong += rule.verdict is not None
         gaps = ((scores // 2 + scores % 2) @ [-1, 1]) / 2
         count = np.arange(1, 601)
@@ -460,25 +462,27 @@ def test_ctrl_c_during_a_write_loses_no_game(
     with Store.open(tmp_path / "arena.sqlite") as store:
         run = store.begin(LEAGUE, "1", {})
         with pytest.raises(KeyboardInterrupt):
-            conduct(run, InProcess(), lambda board: counted.append(board.played))
-        assert run.played > counted[-1] >= 2  # also what was counted after it was last told
+            play_to_end(run, InProcess(), lambda board: counted.append(board.played))
+        assert (
+            run.played > counted[-1] >= 2
+        )  # including pairs counted after the last call of on_pairs
 
 
 @some_and_all
 def test_equal_agents_are_seldom_told_apart_however_often_one_looks(step: int) -> None:
     import numpy as np
 
-    from knightfall.arena.run_loop import Separated
+    from knightfall.arena.run_loop import RankingRule
 
     two = enter(["greedy(improved)", "greedy(open)"])
-    plan = Plan("league", two, everyone(two), pairs=300, stop={"rule": "until", "error": 1.0})
+    plan = Plan("league", two, round_robin(two), pairs=300, stop={"rule": "until", "error": 1.0})
     rng, wrong = np.random.default_rng(5), 0
     for _ in range(60 // step):
-        rule, outcomes = Separated(plan, 1.0), array("b")
+        rule, outcomes = RankingRule(plan, 1.0), array("b")
         for outcome in rng.choice(4, 300, p=(1 / 6, 1 / 3, 1 / 3, 1 / 6)):
             outcomes.append(int(outcome))
-            rule.feed([], outcomes)
+            rule.update([], outcomes)
             if rule.verdict is not None:
                 wrong += 1
                 break
-    assert wrong <= 6 // step  # 5 % of 60 are 3; looking without care gave 38 %
+    assert wrong <= 6 // step  # 5 % of 60 are 3; without the correction it was 38 %

@@ -1,4 +1,4 @@
-"""Whoever plays a plan, the records are the same, and no accident changes that."""
+"""All runners give the same records, even after crashes and stalls."""
 
 from __future__ import annotations
 
@@ -21,10 +21,19 @@ from typing import Any
 import pytest
 from dask_clusters import two_workers
 
-from knightfall.arena import chunk_queue as chunks
-from knightfall.arena.chunk_queue import Chunk, ChunkQueue, PlayingThread, play_chunk
-from knightfall.arena.plan import Entrant, PairRecord, PairTask, Plan, everyone, gauntlet
-from knightfall.arena.runner import Elsewhere, InProcess, Pool, Runner
+from knightfall.arena.plan import Entrant, PairRecord, PairTask, Plan, gauntlet, round_robin
+from knightfall.arena.play import play_chunk
+from knightfall.arena.runner import (
+    MOST_PAIRS,
+    STALL_FACTOR,
+    Chunk,
+    ChunkQueue,
+    InProcess,
+    PlayingThread,
+    Pool,
+    RemoteRunner,
+    Runner,
+)
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.user_heuristic import HeuristicWarning
 from knightfall.isolation.parallel_map import RunnerOptions
@@ -44,7 +53,7 @@ def plan_of(
     agents: Sequence[str], pairs: int, *, one_against_all: bool = False, board: str = "5x5"
 ) -> Plan:
     entrants = tuple(Entrant(text, text) for text in agents)
-    matches = gauntlet(entrants) if one_against_all else everyone(entrants)
+    matches = gauntlet(entrants) if one_against_all else round_robin(entrants)
     return Plan("league", entrants, matches, pairs=pairs, board=board)
 
 
@@ -53,7 +62,7 @@ def in_order(records: Iterator[PairRecord]) -> list[PairRecord]:
 
 
 def here(plan: Plan) -> list[PairRecord]:
-    """The records as they should be."""
+    """Return the expected records, played in this process."""
     return play_chunk(list(plan.tasks()))
 
 
@@ -85,7 +94,7 @@ def fails(board, open, me, opp, to_move):
 def stuck(board, open, me, opp, to_move):
     cells = count(open)
     while board.width == 5 and cells < 16:
-        cells = (cells * 7 + me + usleep(10_000)) % 16  # compiled, and at nobody's expense
+        cells = (cells * 7 + me + usleep(10_000)) % 16  # compiled, and sleeping uses no processor
     return 1.0 * cells
 
 def deadly(board, open, me, opp, to_move):
@@ -108,7 +117,7 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def chooser(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """An agent in a file that imports nothing: its many processes are soon there."""
+    """Return an agent in a file without imports, whose processes start quickly."""
     file = tmp_path_factory.mktemp("chooser") / "chooser.py"
     file.write_text(USERS_AGENT)
     return f"python({file}:choose)"
@@ -116,7 +125,7 @@ def chooser(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def league(mine: str, chooser: str) -> Plan:
-    """All sorts of agents that work."""
+    """Return a plan with agents of many kinds, all of which work."""
     own = (
         chooser,
         f"id({mine}:fine, nodes=200)",
@@ -158,9 +167,9 @@ def test_in_process(league: Plan, expected: list[PairRecord]) -> None:
 def test_pool(league: Plan, expected: list[PairRecord]) -> None:
     agents = [entrant.agent for entrant in league.entrants]
     with Pool(2, [text for text in agents if ":slow" not in text]) as pool:
-        with pytest.warns(HeuristicWarning, match="cannot be compiled") as told:
+        with pytest.warns(HeuristicWarning, match="cannot be compiled") as caught:
             assert in_order(pool.play(league.tasks())) == expected
-        assert len(told) == 1  # by both workers, but passed on once
+        assert len(caught) == 1  # by both workers, but passed on once
         assert in_order(pool.play(league.tasks())) == expected
 
 
@@ -211,7 +220,7 @@ def test_tasks_are_taken_when_needed_and_playing_can_be_ended(pool: Pool) -> Non
             taken = 0
             playing = runner.play(tasks())
             assert len(list(islice(playing, 20))) == 20
-            assert taken <= 8 * chunks.MOST_PAIRS
+            assert taken <= 8 * MOST_PAIRS
             playing.close()
             before = taken
             assert in_order(runner.play(iter(whole))) == play_chunk(whole)
@@ -220,7 +229,9 @@ def test_tasks_are_taken_when_needed_and_playing_can_be_ended(pool: Pool) -> Non
 
 def test_stopping_ends_even_a_long_search() -> None:
     text = "id(improved, nodes=1000000000000000)"
-    task = Plan("match", (Entrant(text, text),) * 2, everyone([Entrant(text, text)] * 2), 1).task(0)
+    task = Plan(
+        "match", (Entrant(text, text),) * 2, round_robin([Entrant(text, text)] * 2), 1
+    ).task(0)
     play_chunk([PairTask(0, "id(improved, nodes=10)", "random", task.opening, 1)])
     helper = PlayingThread()
     helper.give([task], False, 60.0)
@@ -274,18 +285,18 @@ def test_killed_workers_are_replaced(pool: Pool, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.fixture(scope="module")
-def guilty(mine: str) -> tuple[str, str]:
-    """One that hangs and one that dies."""
+def faulty(mine: str) -> tuple[str, str]:
+    """Return an agent that hangs and an agent that crashes."""
     return f"id({mine}:stuck, nodes=100)", f"greedy({mine}:deadly)"
 
 
-def check_the_guilty(runner: Runner, guilty: tuple[str, ...]) -> None:
-    """They lose every game, and nobody else anything."""
-    agents = (QUICK[0], "random", *guilty)
+def check_faulty_agents(runner: Runner, faulty: tuple[str, ...]) -> None:
+    """Check that the two faulty agents lose every game, and no other agent loses by their fault."""
+    agents = (QUICK[0], "random", *faulty)
     records = in_order(runner.play(plan_of(agents, pairs=1, one_against_all=True).tasks()))
     innocent = plan_of(agents[:2], pairs=1)
     assert records[0].games == here(innocent)[0].games
-    for record, culprit in zip(records[1:], guilty, strict=True):
+    for record, culprit in zip(records[1:], faulty, strict=True):
         assert (record.task.b, record.score) == (culprit, 2)
         for game in record.games:
             if "stuck" in culprit:
@@ -299,10 +310,10 @@ def check_the_guilty(runner: Runner, guilty: tuple[str, ...]) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*cannot be compiled")
 def test_the_guilty_lose_in_a_pool(
-    guilty: tuple[str, str], capfd: pytest.CaptureFixture[str]
+    faulty: tuple[str, str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     with Pool(2, patience=1.0) as pool:
-        check_the_guilty(pool, guilty)
+        check_faulty_agents(pool, faulty)
     assert capfd.readouterr() == ("", "")
 
 
@@ -335,7 +346,7 @@ if __name__ == "__main__":
 def driver(
     tmp_path: Path, workers: int, pairs: int, *agents: str, **env: str
 ) -> subprocess.Popen[str]:
-    """Another process that plays pairs and prints who wins, and how."""
+    """Start a process that plays pairs and prints their winners and reasons."""
     return subprocess.Popen(
         [sys.executable, "-c", DRIVER, str(workers), str(pairs), *agents],
         env={**os.environ, "KNIGHTFALL_QUIET": "1", **env},
@@ -347,16 +358,16 @@ def driver(
 
 
 def crew_of(process: subprocess.Popen[str]) -> list[int]:
-    """The processes of a driver that has begun to play: what it prints after five pairs."""
+    """Return the worker processes of a driver, which it prints after five pairs."""
     assert process.stdout is not None
     lines = [process.stdout.readline() for _ in range(11)]
     return [int(pid) for pid in lines[-1].split() if pid.isdigit()]
 
 
 def test_the_guilty_lose_in_the_process_that_plays_them(mine: str, tmp_path: Path) -> None:
-    """One that would end it is plain Python, and so is asked elsewhere."""
-    guilty = (f"id({mine}:stuck, nodes=100)", f"greedy({mine}:quits)")
-    process = driver(tmp_path, 0, 1, QUICK[0], *guilty)
+    """The crashing agent is plain Python, so it plays in a process of its own."""
+    faulty = (f"id({mine}:stuck, nodes=100)", f"greedy({mine}:quits)")
+    process = driver(tmp_path, 0, 1, QUICK[0], *faulty)
     said, errors = process.communicate(timeout=6 * SOON)
     assert errors == ""
     assert sorted(said.splitlines()) == ["0 crash"] * 2 + ["0 timeout"] * 2
@@ -374,7 +385,7 @@ def alive(pid: int) -> bool:
 
 @needs_signals
 def test_a_killed_driver_leaves_nobody_behind(tmp_path: Path, chooser: str) -> None:
-    """Not even those who are in the middle of something that never ends."""
+    """This includes workers in an endless computation."""
     process = driver(tmp_path, 2, 500, *QUICK[:2], chooser)
     crew = crew_of(process)
     assert len(crew) == 2
@@ -406,7 +417,7 @@ def test_ctrl_c_ends_everything_at_once(tmp_path: Path, workers: int) -> None:
     assert not any(alive(pid) for pid in crew)
 
 
-# -- the backlog -------------------------------------------------------------------------------
+# -- the chunk queue ---------------------------------------------------------------------------
 
 
 def tasks_of(*agents: str, pairs: int = 8) -> Iterator[PairTask]:
@@ -455,7 +466,7 @@ def test_what_is_lost_is_played_again_by_itself_then_carefully() -> None:
         backlog.lost(again)
         again = backlog.take()
         assert again is not None
-    with pytest.raises(KnightfallError, match=r"pair 1 \(.*\) cannot be played: 6 times"):
+    with pytest.raises(KnightfallError, match=r"pair 1 \(.*\) cannot be played: 6 workers"):
         backlog.lost(again)
 
 
@@ -482,7 +493,7 @@ def test_only_users_code_can_stall(mine: str, chooser: str) -> None:
     task = next(tasks_of("random", f"id({mine}:fine, nodes=10)"))
     assert backlog.deadline(Chunk((task,), 2)) == float("inf")
     backlog.played(Chunk((task,)), [], 3.0)
-    assert deadline("random", f"id({mine}:fine, nodes=10)") == chunks.GENEROUS * 3.0 * 2
+    assert deadline("random", f"id({mine}:fine, nodes=10)") == STALL_FACTOR * 3.0 * 2
     assert deadline("random", f"id({mine}:fails, nodes=10)") == 5.0
 
 
@@ -496,18 +507,18 @@ def dask_cluster() -> Iterator[Any]:
 
 
 @pytest.fixture
-def cluster(dask_cluster: Any) -> Iterator[Elsewhere]:
-    with Elsewhere(dask_cluster.scheduler_address, patience=2.0) as cluster:
+def cluster(dask_cluster: Any) -> Iterator[RemoteRunner]:
+    with RemoteRunner(dask_cluster.scheduler_address, patience=2.0) as cluster:
         yield cluster
 
 
-def test_dask(mine: str, chooser: str, cluster: Elsewhere) -> None:
+def test_dask(mine: str, chooser: str, cluster: RemoteRunner) -> None:
     plan = plan_of((QUICK[0], chooser, f"alphabeta({mine}:fails, depth=2)"), pairs=2)
     assert in_order(cluster.play(plan.tasks())) == here(plan)
 
 
 @needs_signals
-def test_a_killed_dask_worker(cluster: Elsewhere) -> None:
+def test_a_killed_dask_worker(cluster: RemoteRunner) -> None:
     tasks = list(islice(plan_of(QUICK, pairs=1000).tasks(), 500))
     undisturbed = play_chunk(tasks)
     victim = next(iter(cluster.pool.client.run(os.getpid).values()))
@@ -519,7 +530,7 @@ def test_a_killed_dask_worker(cluster: Elsewhere) -> None:
     assert in_order(iter(records)) == undisturbed
 
 
-def test_ending_a_play_on_a_cluster(cluster: Elsewhere) -> None:
+def test_ending_a_play_on_a_cluster(cluster: RemoteRunner) -> None:
     plan = plan_of(QUICK, pairs=100)
     playing = cluster.play(plan.tasks())
     next(playing)
@@ -528,19 +539,19 @@ def test_ending_a_play_on_a_cluster(cluster: Elsewhere) -> None:
     assert in_order(cluster.play(iter(some))) == play_chunk(some)
 
 
-def test_a_cluster_on_which_a_file_is_missing(cluster: Elsewhere, tmp_path: Path) -> None:
+def test_a_cluster_on_which_a_file_is_missing(cluster: RemoteRunner, tmp_path: Path) -> None:
     for text in (f"python({tmp_path}/none.py:choose)", f"id({tmp_path}/none.py:f, nodes=9)"):
         with pytest.raises(KnightfallError, match=r"on the Dask worker tcp://.*there is no file"):
             list(cluster.play(tasks_of("random", text)))
 
 
 @pytest.mark.slow
-def test_the_guilty_lose_on_a_cluster(guilty: tuple[str, str], cluster: Elsewhere) -> None:
-    check_the_guilty(cluster, guilty[1:])
+def test_the_guilty_lose_on_a_cluster(faulty: tuple[str, str], cluster: RemoteRunner) -> None:
+    check_faulty_agents(cluster, faulty[1:])
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "expected"),
     [
         ("tcp://127.0.0.1:9", "no Dask scheduler answers at 'tcp://127.0.0.1:9' (*refused*"),
         ("host.invalid:8786", "no Dask scheduler answers at 'host.invalid:8786' (*"),
@@ -551,12 +562,12 @@ def test_the_guilty_lose_on_a_cluster(guilty: tuple[str, str], cluster: Elsewher
     ],
 )
 def test_a_mistyped_address_is_refused_before_dask_is_asked(
-    address: str, told: str, monkeypatch: pytest.MonkeyPatch
+    address: str, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)  # it would go on trying
+    monkeypatch.setitem(sys.modules, "distributed", None)  # it would retry for long
     with pytest.raises(KnightfallError) as refused:
         RunnerOptions(dask=address).check()
-    assert fnmatch(str(refused.value), told)
+    assert fnmatch(str(refused.value), expected)
 
 
 @pytest.mark.parametrize(
@@ -568,14 +579,14 @@ def test_what_answers_may_be_no_scheduler(says: bytes, monkeypatch: pytest.Monke
     kept = []
 
     def answer() -> None:
-        for _ in range(2):  # the first only looks whether anybody is there
+        for _ in range(2):  # the first connection only tests whether the port is open
             kept.append(server.accept()[0])
             kept[-1].sendall(says)
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=answer, daemon=True).start()
         with pytest.raises(KnightfallError, match=r"no Dask scheduler answers .*something else"):
-            Elsewhere(f"127.0.0.1:{server.getsockname()[1]}")
+            RemoteRunner(f"127.0.0.1:{server.getsockname()[1]}")
     for connection in kept:
         connection.close()
 
@@ -583,10 +594,10 @@ def test_what_answers_may_be_no_scheduler(says: bytes, monkeypatch: pytest.Monke
 def test_the_address_of_a_worker_is_not_the_cluster_s(dask_cluster: Any) -> None:
     worker = next(iter(dask_cluster.scheduler_info["workers"]))
     with pytest.raises(KnightfallError, match=r"no Dask scheduler answers .*a (Worker|Nanny)"):
-        Elsewhere(worker)
+        RemoteRunner(worker)
 
 
 def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(KnightfallError, match=r"pip install 'knightfall\[dask\]'"):
-        Elsewhere("tcp://127.0.0.1:9")
+        RemoteRunner("tcp://127.0.0.1:9")

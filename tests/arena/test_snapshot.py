@@ -59,10 +59,10 @@ def test_copies_keep_what_a_file_imports_and_reads(folder: Path, tmp_path: Path)
         (folder / name).write_text(text)
     assert value_of(copied.entrants[0].agent) == 111
     assert taken.not_copied(copied.entrants) == {}
-    # The plan is what it was, and texts name what the user knows.
+    # The plan is unchanged, and texts name the original files.
     assert [one.name for one in copied.entrants] == [one.name for one in plan.entrants]
     assert taken.original(copied.entrants[0].agent) == original
-    # Whatever else lies there is found where the file would look for it.
+    # Neighbouring files are found at the same relative paths.
     assert Path("read_later.txt").read_text() == "x"
     assert os.path.samefile("..", tmp_path / "copies" / str(tmp_path)[1:])
 
@@ -85,7 +85,7 @@ def test_a_file_that_was_edited_is_refused(folder: Path, tmp_path: Path) -> None
 
 
 class PlayHere(Closing):
-    """Plays pairs as they are given, and remembers who played them."""
+    """A runner in this process that remembers the agents it played."""
 
     def __init__(self) -> None:
         self.agents: set[str] = set()
@@ -116,7 +116,7 @@ SUBMISSION = """class AlphaBetaPlayer:
 
 
 def test_a_submission_keeps_what_lies_beside_it(tmp_path: Path) -> None:
-    """Also what it opens only when it is asked for a move."""
+    """This includes a file that it opens only when asked for a move."""
     handed_in = tmp_path / "handed_in"
     (handed_in / "data").mkdir(parents=True)
     (handed_in / "game_agent.py").write_text(SUBMISSION)

@@ -1,4 +1,4 @@
-"""The store: always the first pairs of each schedule, whoever wrote them and whatever happened."""
+"""The store: it always holds the first pairs of each schedule, after any interruption."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def begun(store: Store, plan: Plan, again: bool = False) -> Run:
 
 
 def refused(action: Callable[[], Any], *words: str) -> str:
-    """The one line that something is refused with."""
+    """Return the one-line message of a refused call."""
     with pytest.raises(KnightfallError) as caught:
         action()
     said = str(caught.value)
@@ -62,7 +62,7 @@ def refused(action: Callable[[], Any], *words: str) -> str:
 
 
 def timeless(file: Path) -> dict[str, list[Any]]:
-    """All rows, less the times at which runs were begun and finished."""
+    """Return all rows, without the times at which runs were begun and finished."""
     rows = all_rows(file)
     rows["runs"] = [(*row[:6], row[7] is None, *row[8:]) for row in rows["runs"]]
     return rows
@@ -86,7 +86,7 @@ def test_what_went_in_comes_out(file: Path) -> None:
             assert pair == expected == run.pair(number)
             # The clock takes no part in equality, but it is stored.
             assert [g.microseconds for g in pair.games] == [g.microseconds for g in expected.games]
-        refused(lambda: run.pair(18), "pair 18", "18, counted from 0")
+        refused(lambda: run.pair(18), "pair 18", "18 pairs, numbered from 0")
 
 
 @times_the_examples(0.5)
@@ -194,7 +194,7 @@ def test_deleting_leaves_the_others_alone(file: Path) -> None:
         refused(lambda: playing.append([fake_pair(playing.plan.task(0))]), "no longer")
         assert begun(store, fake_plan(seed=9)).id == 3
         store.delete(3)
-        assert begun(store, fake_plan(seed=9)).id == 4  # a number means one run for ever
+        assert begun(store, fake_plan(seed=9)).id == 4  # the number of a deleted run is not reused
     assert not any(all_rows(file, 1).values())
     assert all_rows(file, 2) == before
     assert file.stat().st_size < size / 2
@@ -221,8 +221,8 @@ def test_pairs_come_in_the_order_of_the_schedule(file: Path) -> None:
         run = begun(store, plan)
         run.append(pairs[:4])
         before = all_rows(file)
-        refused(lambda: run.append(pairs[5:6]), "4 comes next, not 5")
-        refused(lambda: run.append([pairs[4], pairs[6]]), "5 comes next, not 6")
+        refused(lambda: run.append(pairs[5:6]), "must be number 4, not 5")
+        refused(lambda: run.append([pairs[4], pairs[6]]), "must be number 5, not 6")
         refused(lambda: run.append([pairs[4], pairs[4], stranger]), "pair 4 is not in the schedule")
         last = plan.total
         beyond = replace(pairs[-1], task=replace(pairs[-1].task, number=last))
@@ -293,14 +293,14 @@ def test_a_store_may_be_made_while_another_process_looks_at_it(
     makers = []
 
     class Slow(sqlite3.Connection):
-        """Somebody else makes the store between two questions of this one."""
+        """A connection during whose opening another process creates the store."""
 
         def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
             if "sqlite_master" in sql:
                 monkeypatch.undo()
                 maker = threading.Thread(target=lambda: Store.open(file).close())
                 maker.start()
-                maker.join(0.5)  # or it waits until we have seen enough
+                maker.join(0.5)  # otherwise it would wait for the lock
                 makers.append(maker)
             return super().execute(sql, *values)
 
@@ -416,7 +416,7 @@ def test_reading_needs_something_to_read(file: Path) -> None:
     assert not file.exists()
     file.touch()
     refused(lambda: Store.open(file, read_only=True), "no runs yet")
-    fake_run(file, fake_plan())  # an empty file will do
+    fake_run(file, fake_plan())  # an empty file becomes a store
     with Store.open(file, read_only=True) as store:
         assert store.last().played == 20
         refused(lambda: begun(store, fake_plan(seed=3)), str(file))
@@ -461,7 +461,7 @@ def test_a_damaged_store_is_told(file: Path) -> None:
 
 
 def test_a_store_whose_tables_have_impossible_names_is_told(file: Path) -> None:
-    """SQLite quotes them in what it says, and Python cannot read that."""
+    """SQLite quotes them in its message, which is then not valid UTF-8."""
     fake_run(file, fake_plan(1, 2))
     content = file.read_bytes()
     file.write_bytes(
@@ -479,7 +479,7 @@ def test_a_locked_store_is_waited_for(file: Path, monkeypatch: pytest.MonkeyPatc
         run = store.last()
         other.execute("BEGIN IMMEDIATE")
         next = [fake_pair(run.plan.task(5))]
-        refused(lambda: run.append(next), str(file), "locked", "nothing was lost", "goes on")
+        refused(lambda: run.append(next), str(file), "locked", "nothing was lost", "continues")
         assert run.played == 5  # reading goes on
         with Store.open(file, read_only=True) as reader:
             assert reader.last().played == 5
@@ -499,7 +499,7 @@ def test_reading_goes_on_while_another_writes(file: Path) -> None:
         assert reading.played == 9
         games = reading.games()
         next(games)
-        play_on(writing, 12)  # nobody waits for a reader who takes his time
+        play_on(writing, 12)  # a slow reader does not block a writer
         assert len(list(games)) >= 17
 
 
@@ -510,7 +510,7 @@ def test_a_full_disk_costs_nothing_that_was_stored(file: Path) -> None:
         play_on(run, 10)
         pages = store.file.rows("PRAGMA page_count")[0][0]
         store.file.rows(f"PRAGMA max_page_count = {pages + 3}")
-        refused(lambda: play_on(run, 60), str(file), "disk is full", "safe", "goes on")
+        refused(lambda: play_on(run, 60), str(file), "disk is full", "safe", "continues")
         assert 10 <= run.played < 60
         stored = run.played
     with Store.open(file) as store:
@@ -544,8 +544,8 @@ def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
 
 
 @contextmanager
-def nobody_special() -> Iterator[Path]:
-    """A folder of root's, seen by a user who is not root."""
+def folder_for_permissions() -> Iterator[Path]:
+    """Make a folder for a test of permissions; afterwards be root again, if the test was."""
     folder = Path(tempfile.mkdtemp(prefix="knightfall-"))
     folder.chmod(0o755)
     root = os.geteuid() == 0
@@ -559,7 +559,7 @@ def nobody_special() -> Iterator[Path]:
 
 
 def test_no_permission_is_told() -> None:
-    with nobody_special() as folder:
+    with folder_for_permissions() as folder:
         file = folder / "arena.sqlite"
         fake_run(file, fake_plan(), 5)
         file.chmod(0o444)
@@ -570,8 +570,8 @@ def test_no_permission_is_told() -> None:
             assert store.last().played == 5
         refused(lambda: fake_run(file, fake_plan(), 7), "no permission to write", str(file))
         refused(lambda: Store.open(folder / "new.sqlite"), "no permission to write", "new.sqlite")
-        refused(lambda: Store.open(folder / "sub" / "new.sqlite"), "cannot make")
-    with nobody_special() as folder:
+        refused(lambda: Store.open(folder / "sub" / "new.sqlite"), "cannot create")
+    with folder_for_permissions() as folder:
         file = folder / "arena.sqlite"
         fake_run(file, fake_plan(), 5)
         file.chmod(0)
@@ -614,7 +614,7 @@ def test_questions_of_the_page_have_answers(file: Path) -> None:
 
 def test_the_page_names_every_table_and_column(file: Path) -> None:
     with Store.open(file) as store:
-        for table in ("runs", *store_file.OF_A_RUN):
+        for table in ("runs", *store_file.RUN_TABLES):
             (row,) = re.findall(rf"^\| `{table}` .*$", PAGE, re.MULTILINE)
             for _, column, *_ in store.file.rows(f"PRAGMA table_info({table})"):
                 stem = column.removesuffix("_w").removesuffix("_b")
@@ -624,7 +624,7 @@ def test_the_page_names_every_table_and_column(file: Path) -> None:
 def test_a_store_that_is_being_made_has_no_runs_yet(tmp_path: Path) -> None:
     file = tmp_path / "half.sqlite"
     db = sqlite3.connect(file, isolation_level=None)
-    db.execute("PRAGMA journal_mode = WAL")  # as far as its maker has got
+    db.execute("PRAGMA journal_mode = WAL")  # a store that is still being created
     with pytest.raises(KnightfallError, match="no runs yet"):
         Store.open(file, read_only=True)
     db.close()

@@ -1,4 +1,4 @@
-"""What identifies machine code and runs: an edit that matters changes it, any other does not."""
+"""The hashes of machine code and engine change with every relevant edit, and with no other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ASK = (
 
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A package of its own to be edited."""
+    """Return a copy of the package that can be edited."""
     root = tmp_path_factory.mktemp("copy")
     shutil.copytree(PACKAGE, root / "knightfall", ignore=shutil.ignore_patterns("__pycache__"))
     return root
@@ -81,7 +81,7 @@ def files(*modules: str, **options: Any) -> set[str]:
 
 
 def test_all_imports_are_found() -> None:
-    """They are looked for in the text; here Python's own parser finds them."""
+    """The search for imports in the text finds what Python's own parser finds."""
     deciding = files(*deciding_modules())
     without_effect = re.compile(r"(display/.*|errors|files|picture)\.py")
     for name in deciding:

@@ -1,4 +1,4 @@
-"""Games by the wall clock on a busy machine: played again, refused, and never judged."""
+"""Games by the wall clock on a busy machine: replayed, refused, and without a verdict."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from arena_helpers import ENGINE, VERSIONS, fake_game, fake_plan
 from knightfall.agents import Agent, parse_agent, timing
 from knightfall.agents.remote_player import RemotePlayer
 from knightfall.arena import play as playing
-from knightfall.arena.plan import Entrant, GameRecord, PairRecord, PairTask, tournament
+from knightfall.arena.plan import Entrant, GameRecord, PairRecord, PairTask, tournament_matches
 from knightfall.arena.play import REPLAYS, play_pair
 from knightfall.arena.reports import report_on
 from knightfall.arena.store import Store
@@ -48,7 +48,7 @@ pinned = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells wh
 
 @pinned
 def test_the_share_of_a_core_is_what_rivals_leave() -> None:
-    """Three rivals on one core leave a quarter of it; the rest of the time is waiting."""
+    """Three competing processes on one core leave a quarter of it."""
     script = (
         f"{CROWD}\ncrowded(3)\nfrom knightfall.machine import core_share, seconds_waited\n"
         "before = seconds_waited()\nprint(core_share(0.1), seconds_waited() - before)"
@@ -73,7 +73,7 @@ def test_the_share_of_a_core_is_what_rivals_leave() -> None:
 def test_a_late_answer_is_the_machine_s_fault_only_if_it_had_no_core(
     body: str, starved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(host_process, "GRACE", 30.0)  # however late it is, it tells so
+    monkeypatch.setattr(host_process, "GRACE", 30.0)  # the warning comes however late the check is
     file = tmp_path / "mine.py"
     head = f"{CROWD}\ndef choose(position):\n"
     file.write_text(f"{head}    {body}\n    return position.legal_moves[0]\n")
@@ -90,7 +90,7 @@ def test_a_late_answer_is_the_machine_s_fault_only_if_it_had_no_core(
 
 
 class Late:
-    """Answers late, for want of a core or not, the first so many times that it is asked."""
+    """A player that is late in its first answers, for want of a core or not."""
 
     def __init__(self, times: int, starved: bool) -> None:
         self.times, self.starved, self.games = times, starved, 0
@@ -147,12 +147,12 @@ def test_a_submission_s_games_are_refused_while_the_machine_is_busy(
 
 
 def lost_to_the_clock(game: GameRecord) -> GameRecord:
-    """The same moves, after which the first entrant is late."""
+    """Return the same pair with games that the first entrant loses by being late."""
     return replace(game, reason="timeout", detail="it answered 0.7 ms after its 150 ms")
 
 
-def told(agent: str, late: int, kind: str, **options: Any) -> dict[str, Any]:
-    """The report on 40 games, of which the entrant of interest lost so many by being late."""
+def report_with_late_games(agent: str, late: int, kind: str, **options: Any) -> dict[str, Any]:
+    """Return the report on 40 games, some of which an entrant lost by being late."""
     names = ("other", "mine") if kind == "tournament" else ("mine", "other")
     plan = fake_plan(1, 20, names=names, kind=kind, **options)
     entrants = tuple(
@@ -161,7 +161,7 @@ def told(agent: str, late: int, kind: str, **options: Any) -> dict[str, Any]:
     plan = replace(plan, entrants=entrants)
     if kind == "tournament":
         entrants = (*entrants, Entrant("random(seed=9)", "third"))
-        plan = replace(plan, entrants=entrants, matches=tournament(2, 1))
+        plan = replace(plan, entrants=entrants, matches=tournament_matches(2, 1))
     mine = names.index("mine")
     left = late
     with Store.open(":memory:") as store:
@@ -190,14 +190,17 @@ def test_no_verdict_is_printed_where_the_clock_decided(kind: str) -> None:
     options: dict[str, Any] = {}
     if kind == "tournament":
         options = {"options": {"tests": 2, "protocol": "2017b"}}
-    found = told(WALL, 9, kind, **options)
+    found = report_with_late_games(WALL, 9, kind, **options)
     assert "No verdict: mine lost 9 of 40 games to the clock" in found["no_verdict"]
     assert "--clock ticks" in found["no_verdict"]
     assert found["no_verdict"] in found["text"]
     for word in ("better", "worse", "told apart", "cannot tell", "Elo (other"):
         assert word not in found["text"], word
-    for agent, late in ((WALL, 3), (TICKS, 9)):  # a few are no matter; by ticks it is its own fault
-        found = told(agent, late, kind, **options)
+    for agent, late in (
+        (WALL, 3),
+        (TICKS, 9),
+    ):  # a few late games still allow a verdict; lateness by ticks is the agent's own
+        found = report_with_late_games(agent, late, kind, **options)
         assert found["no_verdict"] == ""
         assert "No verdict" not in found["text"]
         assert any(word in found["text"] for word in ("better", "worse", "apart", "cannot tell"))
@@ -205,8 +208,8 @@ def test_no_verdict_is_printed_where_the_clock_decided(kind: str) -> None:
 
 def test_a_sequential_test_accepts_nothing_by_such_games() -> None:
     stop = {"stop": {"rule": "sprt", "elo0": 0.0, "elo1": 900.0}}
-    assert told(TICKS, 9, "match", **stop)["verdict"] == "H0"
-    assert told(WALL, 9, "match", **stop)["verdict"] is None
+    assert report_with_late_games(TICKS, 9, "match", **stop)["verdict"] == "H0"
+    assert report_with_late_games(WALL, 9, "match", **stop)["verdict"] is None
 
 
 def test_by_which_clock_agents_play() -> None:

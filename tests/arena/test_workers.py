@@ -1,4 +1,4 @@
-"""Processes that do jobs: whatever happens to them, the work gets done or somebody says why."""
+"""Worker processes: after any failure the work is done, or an error says why not."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs si
 
 @pytest.fixture(scope="module")
 def two() -> Iterator[WorkerPool]:
-    """Whoever dies or fails is replaced when it is needed."""
+    """Return a pool of two workers; dead ones are replaced when needed."""
     with WorkerPool(2, Job(jobs.begin, ("hello",))) as workers:
         yield workers
 
@@ -44,7 +44,7 @@ def answers(
 
 
 def gone(pid: int) -> bool:
-    """Whether a process has ended, or does so soon."""
+    """Return whether a process ends within a few seconds."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         try:
@@ -60,9 +60,9 @@ def gone(pid: int) -> bool:
 def test_every_process_begins_and_leaves_the_terminal_to_us(
     two: WorkerPool, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    told = answers(two, jobs.state, range(20))
-    assert {(*begun, ignores) for _, begun, ignores in told} == {("hello", True)}
-    assert os.getpid() not in {pid for pid, _, _ in told}
+    found = answers(two, jobs.state, range(20))
+    assert {(*begun, ignores) for _, begun, ignores in found} == {("hello", True)}
+    assert os.getpid() not in {pid for pid, _, _ in found}
     assert capfd.readouterr() == ("", "")
     assert answers(two, jobs.state, []) == []
 
@@ -78,17 +78,17 @@ def test_who_is_killed_is_replaced_and_its_work_done_again(two: WorkerPool, tmp_
 
 
 @pytest.mark.parametrize(
-    ("how", "told"),
+    ("how", "expected"),
     [
         ("SIGKILL", "was killed by SIGKILL: perhaps the machine is short of memory"),
         ("copy", "ended with exit status 9"),
     ],
 )
-def test_what_nobody_survives_is_named(two: WorkerPool, how: str, told: str) -> None:
+def test_what_nobody_survives_is_named(two: WorkerPool, how: str, expected: str) -> None:
     with pytest.raises(KnightfallError) as raised:
         answers(two, jobs.die, [how])
     assert str(raised.value) == (
-        f"the call with {how}: 3 times the process that was at it died; the last one {told}"
+        f"the call with {how}: 3 times the process that was at it died; the last one {expected}"
     )
 
 
@@ -101,8 +101,8 @@ def test_errors_keep_their_type(two: WorkerPool) -> None:
     assert failed.value.reason == "illegal"
     with pytest.raises(KnightfallError, match=r"^it is wrong$"):
         answers(two, jobs.fail, ["ours"])
-    for how, told in (("exit", "SystemExit: good-bye"), ("own", "Own"), ("result", "pickle")):
-        with pytest.raises(RuntimeError, match=f"(?s)in a worker process.*{told}"):
+    for how, expected in (("exit", "SystemExit: good-bye"), ("own", "Own"), ("result", "pickle")):
+        with pytest.raises(RuntimeError, match=f"(?s)in a worker process.*{expected}"):
             answers(two, jobs.fail, [how])
 
 
@@ -122,26 +122,26 @@ def test_a_warning_is_passed_on_once(two: WorkerPool) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert answers(two, jobs.warn, range(6)) == [*range(6)]
-    told = {(warning.category, str(warning.message).split("µs")[1]) for warning in caught}
-    # A category of somebody's own is known to nobody else.
-    assert told == {(UserWarning, ""), (RuntimeWarning, " more")}
+    seen = {(warning.category, str(warning.message).split("µs")[1]) for warning in caught}
+    # A warning category of the user's is not known in this process.
+    assert seen == {(UserWarning, ""), (RuntimeWarning, " more")}
     assert len(caught) == 2
 
 
 @pytest.mark.parametrize(
-    ("how", "told"),
+    ("how", "expected"),
     [
         ("SIGKILL", "was killed by SIGKILL: perhaps the machine"),
         ("exit", "ended with exit status 9"),
     ],
 )
-def test_workers_that_cannot_start_say_why(how: str, told: str) -> None:
+def test_workers_that_cannot_start_say_why(how: str, expected: str) -> None:
     workers = WorkerPool(1, Job(jobs.die_at_once, (how,)))
     with pytest.raises(RunnerFailure) as raised:
         answers(workers, jobs.state, [1])
     said = str(raised.value)
     assert said.startswith("3 worker processes in a row ended before they were ready; the last")
-    assert told in said
+    assert expected in said
     assert said.endswith("saying: far above / far above / I cannot go on�[0m �")
     assert said.isprintable()
     assert len(said) < 300
@@ -157,7 +157,7 @@ def test_what_became_of_a_process() -> None:
 
 
 def test_a_worker_that_starts_starts_no_others() -> None:
-    workers = WorkerPool(1, Job(jobs.hire))
+    workers = WorkerPool(1, Job(jobs.start_workers))
     with pytest.raises(KnightfallError, match="needs if __name__ == '__main__': around"):
         answers(workers, jobs.state, [1])
 
@@ -177,11 +177,11 @@ with WorkerPool(1, Job(jobs.begin, ("hello",))) as workers:
 
 
 def test_workers_end_with_a_killed_driver_whatever_they_do(tmp_path: Path) -> None:
-    """Even one in which no thread can run any more."""
-    script, told = tmp_path / "driver.py", tmp_path / "pid"
+    """This includes a worker in which no Python thread can run."""
+    script, pid_file = tmp_path / "driver.py", tmp_path / "pid"
     script.write_text(DRIVER)
-    driver = subprocess.Popen([sys.executable, script, Path(__file__).parent, told])
-    whole = Path(f"{told}.whole")
+    driver = subprocess.Popen([sys.executable, script, Path(__file__).parent, pid_file])
+    whole = Path(f"{pid_file}.whole")
     while not whole.exists():
         assert driver.poll() is None
         time.sleep(0.02)

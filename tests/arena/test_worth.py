@@ -1,4 +1,4 @@
-"""What a heuristic is worth: the plan, the time that is turned into nodes, and the answer."""
+"""The worth of a heuristic: its plan, the conversion of time into nodes, and the verdict."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from knightfall.arena.stored_plan import read_plan
 from knightfall.arena.worth import (
     NODES,
     TIMES,
-    deepening,
+    budgetless_agent,
     levels,
     node_costs,
     nodes_within,
@@ -43,7 +43,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 class Measured:
-    """Stands in for the stopwatch: A takes 20 µs for a node, B 5."""
+    """A replacement of the time measurement: A takes 20 µs per node, B 5."""
 
     def __init__(self) -> None:
         self.asked: list[list[int]] = []
@@ -108,9 +108,9 @@ def test_the_usual_budgets(measured: Measured) -> None:
 
 
 def test_heuristics_and_agents_that_deepen_are_accepted(tmp_path: Path) -> None:
-    assert str(deepening("static_reach(1/3)+2*open")) == "id(static_reach(1/3)+2*open)"
-    assert str(deepening("id(main, nodes=7, plain)")) == "id(main, plain)"
-    assert str(deepening("AB_Improved")) == "id(improved, plain)"
+    assert str(budgetless_agent("static_reach(1/3)+2*open")) == "id(static_reach(1/3)+2*open)"
+    assert str(budgetless_agent("id(main, nodes=7, plain)")) == "id(main, plain)"
+    assert str(budgetless_agent("AB_Improved")) == "id(improved, plain)"
     file = tmp_path / "mine.py"
     file.write_text("def score(geometry, open, me, opp, to_move):\n    return 1.0\n")
     plan = small(f"{file}:score")
@@ -126,7 +126,7 @@ def test_heuristics_and_agents_that_deepen_are_accepted(tmp_path: Path) -> None:
         ({"a": "greedy(open)"}, r"'greedy\(open\)' has no budget to vary"),
         ({"a": "random"}, "'random' has no budget to vary"),
         ({"a": "opne"}, "unknown agent 'opne'; did you mean 'open'"),
-        ({"a": "id(open)"}, "against itself"),
+        ({"a": "id(open)"}, "compared with itself"),
         ({"nodes": ["10", "010"]}, "nodes=10 is given twice"),
         ({"nodes": ["1e3"]}, "nodes=1e3 must be a whole number"),
         ({"times": ["5"]}, "time=5 must be a number of ms or s"),
@@ -162,7 +162,7 @@ def test_the_same_question_gives_the_same_plan(
 
 
 def fake_runner(played: list[PairTask]) -> Callable[[list[str]], Any]:
-    """A runner whose moves take a known time for a node, but for some hiccups."""
+    """Return a runner whose nodes take a known time, with some delays."""
 
     class Runner:
         def __init__(self, agents: list[str]) -> None:
@@ -184,7 +184,7 @@ def fake_runner(played: list[PairTask]) -> Callable[[list[str]], Any]:
                     movers = [task.seats(game)[sides[ply % 2]] for ply in range(7)]  # type: ignore[index]
                     nodes = [parse_agent(mover).budget.nodes or 0 for mover in movers]
                     cost = [8 if "center" in mover else 2 for mover in movers]
-                    # Four moves in five, but each is in time at least once in five rounds.
+                    # Four of five moves are late, but each is on time once in five rounds.
                     late = [5000 * ((task.number + ply) % 5 > 0) for ply in range(7)]
                     seconds = (np.multiply(nodes, cost) + np.array(late)) / 1e6
                     games.append(
@@ -202,9 +202,9 @@ def test_time_is_divided_by_what_a_node_costs(monkeypatch: pytest.MonkeyPatch) -
     played: list[PairTask] = []
     monkeypatch.setattr(runner, "InProcess", fake_runner(played))
     book = ["4/1N2/2n1/4 b", "4/1N2/2n1/4 w", "N3/4/2n1/4 b", "N3/4/3n/4 w"]
-    a, b = deepening("center"), deepening("open")
+    a, b = budgetless_agent("center"), budgetless_agent("open")
     assert nodes_within(a, b, [20, 1000, 8000], book) == [
-        (2, 10),  # hiccups of 5 ms do not count, and each has its own moves
+        (2, 10),  # delays of 5 ms do not count
         (125, 500),
         (1000, 4000),
     ]
@@ -216,7 +216,7 @@ def test_time_is_divided_by_what_a_node_costs(monkeypatch: pytest.MonkeyPatch) -
 
 def test_an_agent_that_never_moved_has_no_cost() -> None:
     couple = ("id(open, nodes=5)", "id(center, nodes=5)")
-    with pytest.raises(KnightfallError, match=r"id\(open, nodes=5\) made no move"):
+    with pytest.raises(KnightfallError, match=r"id\(open, nodes=5\) searched no nodes"):
         node_costs([couple], ["3/1N1/2n w"])  # no knight moves from the middle of 3×3
 
 
@@ -226,15 +226,17 @@ def test_a_dear_heuristic_gets_fewer_nodes() -> None:
         [("id(null, nodes=300)", "id(bfs_reach, nodes=300)")], plan.starts
     )
     assert 0 < quick < dear
-    ((few, many),) = nodes_within(deepening("bfs_reach"), deepening("null"), [50], plan.starts)
+    ((few, many),) = nodes_within(
+        budgetless_agent("bfs_reach"), budgetless_agent("null"), [50], plan.starts
+    )
     assert 1 < few < many
 
 
-# -- what came of it ---------------------------------------------------------------------------
+# -- results -----------------------------------------------------------------------------------
 
 
 def naive_overall(found: Results, matches: list[int]) -> tuple[float, float, float]:
-    """The mean over openings of the mean over budgets, and Student's interval."""
+    """Return the mean over openings of the mean over budgets, with Student's interval."""
     scores = list(naive_pairs(found.run).values())
     rounds = found.played // len(found.matches)
     means = [sum(scores[match][at] for match in matches) / 2 / len(matches) for at in range(rounds)]
@@ -253,7 +255,7 @@ def test_the_rate_over_all_budgets_takes_openings_as_units(store: Store) -> None
     for measure, matches in (("nodes", [0, 1]), ("time", [2, 3])):
         over = overall(found, measure)  # type: ignore[arg-type]
         assert over is not None
-        assert over.openings == 11  # of the twelfth, not every match has been played
+        assert over.openings == 11  # the twelfth round is not complete
         middle, low, high = naive_overall(found, matches)
         assert (over.rate, over.low, over.high) == pytest.approx((middle, low, high))
     assert overall(results(play(store, small(times=[]))), "time") is None
@@ -276,7 +278,7 @@ def test_the_price_is_that_of_the_plan_or_else_of_the_games(store: Store) -> Non
 
 
 def how(at_nodes: Callable[[int], int], at_time: Callable[[int], int]) -> Any:
-    """Plays pairs with a score for each round, at equal nodes and at equal time."""
+    """Return a function that plays pairs with a given score for each round and measure."""
 
     def play(task: PairTask) -> PairRecord:
         round, place = divmod(task.number, 4)
@@ -325,7 +327,7 @@ def test_the_answer_follows_from_the_intervals(
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "told", "valued"),
+    ("a", "b", "expected", "valued"),
     [
         (80, 20, "A node costs center 0.25 times as much", "it is better"),
         (50, 51, "A node costs center about as much", "it is better"),
@@ -333,12 +335,12 @@ def test_the_answer_follows_from_the_intervals(
     ],
 )
 def test_what_a_node_costs_in_words(
-    a: int, b: int, told: str, valued: str, store: Store, monkeypatch: pytest.MonkeyPatch
+    a: int, b: int, expected: str, valued: str, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("knightfall.arena.worth.nodes_within", lambda *_: [(a, b)])
     plan = small(nodes=["5"], times=["1ms"], pairs=30)
     _, second = WorthReport(play(store, plan, how=decided(2))).words
-    assert told in second
+    assert expected in second
     assert ("paying" in second) == (b > 1.05 * a)
     assert second.endswith(f"{valued}.")
 
@@ -352,10 +354,10 @@ def test_with_nothing_played_or_timed_it_says_so(store: Store) -> None:
 
 def test_the_report_has_every_number(store: Store) -> None:
     found = WorthReport(play(store, small(pairs=10)))
-    told = found.to_dict()
-    json.dumps(told, allow_nan=False)
-    assert (told["a"], told["b"], told["price"]) == ("center", "open", 4)
-    for row, scores in zip(told["budgets"], naive_pairs(found.run).values(), strict=True):
+    data = found.to_dict()
+    json.dumps(data, allow_nan=False)
+    assert (data["a"], data["b"], data["price"]) == ("center", "open", 4)
+    for row, scores in zip(data["budgets"], naive_pairs(found.run).values(), strict=True):
         assert row["pairs"] == [scores.count(won) for won in (0, 1, 2)]
         assert row["rate"] == pytest.approx(sum(scores) / 20)
         assert (row["low"], row["high"]) == pytest.approx(statistics.rate_interval(five(scores)))
@@ -368,17 +370,17 @@ def test_the_report_has_every_number(store: Store) -> None:
         for ply, count in enumerate(record.column("nodes"))
         if (ply + game) % 2 == 0
     ]
-    assert told["budgets"][0]["agents"][0]["mean_nodes"] == pytest.approx(sum(nodes) / len(nodes))
-    assert told["budgets"][3]["agents"][1]["agent"] == "id(open, nodes=200)"
-    assert told["equal_nodes"]["openings"] == 10
+    assert data["budgets"][0]["agents"][0]["mean_nodes"] == pytest.approx(sum(nodes) / len(nodes))
+    assert data["budgets"][3]["agents"][1]["agent"] == "id(open, nodes=200)"
+    assert data["equal_nodes"]["openings"] == 10
 
     text = str(found)
     for part in ("nodes=10 ", "nodes=30 ", "time=0.5ms ", "time=1ms ", "µs a move", "depth"):
         assert part in text
-    rates = [f"{100 * row['rate']:.1f} %" for row in told["budgets"]]
+    rates = [f"{100 * row['rate']:.1f} %" for row in data["budgets"]]
     assert all(rate in text for rate in rates)
-    assert "\n".join(told["words"]) in text
-    assert "lost" not in text  # nobody crashed
+    assert "\n".join(data["words"]) in text
+    assert "lost" not in text  # no agent crashed
 
 
 # -- the command -------------------------------------------------------------------------------
@@ -393,16 +395,16 @@ def test_the_command_plays_and_goes_on(tmp_path: Path, measured: Measured) -> No
     asked += ["1ms", "--workers", "0", "--json", "--store", str(tmp_path / "s.sqlite")]
     result = run(*asked)
     assert result.exit_code == 0, result.stderr
-    told = json.loads(result.stdout)
-    assert told["kind"] == "worth"
-    assert told["finished"]
-    assert [row["budget"] for row in told["budgets"]] == ["nodes=10", "nodes=20", "time=1ms"]
-    assert sum(map(sum, (row["pairs"] for row in told["budgets"]))) == told["pairs"] == 9
+    data = json.loads(result.stdout)
+    assert data["kind"] == "worth"
+    assert data["finished"]
+    assert [row["budget"] for row in data["budgets"]] == ["nodes=10", "nodes=20", "time=1ms"]
+    assert sum(map(sum, (row["pairs"] for row in data["budgets"]))) == data["pairs"] == 9
     assert measured.asked == [[1000]]
     again = json.loads(run(*asked).stdout)
-    assert again == told
+    assert again == data
     assert not measured.asked[1:]  # the store knew
-    assert json.loads(run(*asked, "--again").stdout)["run"] == told["run"] + 1
+    assert json.loads(run(*asked, "--again").stdout)["run"] == data["run"] + 1
     assert measured.asked[1:] == [[1000]]
 
 

@@ -1,4 +1,4 @@
-"""What the workers of `test_workers` do.  They import this file, so it imports little."""
+"""Jobs for the workers of `test_workers`.  They import this file, so it imports little."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def mapped(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def state(_: object) -> tuple[int, list[str], bool]:
-    print("nobody hears this")
+    print("not shown")
     print("nor this", file=sys.stderr)
     return os.getpid(), begun, signal.getsignal(signal.SIGINT) == signal.SIG_IGN
 
 
 def after(place_and_sign: tuple[int, str]) -> int:
-    """Place 0 waits until another one has come to its end."""
+    """Wait, in place 0, until another worker has finished its job."""
     place, sign = place_and_sign
     if place == 0:
         while not Path(sign).exists():
@@ -48,11 +48,11 @@ def die_once(sign: str) -> str:
     except FileExistsError:
         return sign
     os.kill(os.getpid(), signal.SIGKILL)
-    return "nobody returns from that"
+    return "never returned"
 
 
 def die(how: str) -> None:
-    """Killed, or ended by itself, or ended while a copy of itself keeps all that was open."""
+    """End this process by a signal, by exiting, or by exiting while a fork keeps files open."""
     if how == "SIGKILL":
         os.kill(os.getpid(), signal.SIGKILL)
     if how == "copy" and os.fork() == 0:
@@ -93,16 +93,16 @@ def warn(place: int) -> int:
     return place
 
 
-def hire() -> None:
-    """A script that starts workers whenever it is imported."""
+def start_workers() -> None:
+    """Start workers, as a script does that has no guard against being imported."""
     from knightfall.isolation.parallel_map import Job
     from knightfall.isolation.worker_pool import WorkerPool
 
-    WorkerPool(1, Job(hire)).start()
+    WorkerPool(1, Job(start_workers)).start()
 
 
-def hold_the_lock(told: str) -> None:
-    """Never let another thread of this process run again."""
-    Path(told).write_text(str(os.getpid()))
-    os.rename(told, told + ".whole")
+def hold_the_lock(pid_file: str) -> None:
+    """Hold the interpreter lock for ever."""
+    Path(pid_file).write_text(str(os.getpid()))
+    os.rename(pid_file, pid_file + ".whole")
     ctypes.PyDLL(None).pause()

@@ -121,14 +121,14 @@ def test_files_are_replaced_only_by_force(plot: Any, here: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ([LEAGUE, "--kind", "llr"], "run 1 is a league, which the chart 'llr' does not fit"),
+        ([LEAGUE, "--kind", "llr"], "run 1 is a league, which has no chart 'llr'"),
         ([MATCH, "--kind", "llr"], "a match without a sequential test"),
-        ([LEAGUE, "--kind", "ratngs"], "no chart 'ratngs'"),
+        ([LEAGUE, "--kind", "ratngs"], "unknown chart 'ratngs'"),
         ([NOTHING], "run 4 has no games yet"),
         (["5"], "no run 5"),
         (["five"], "run 'five' must be a number or last"),
-        ([MATCH, "--output", "chart.jpg"], "file 'chart.jpg': the name of a chart ends in"),
-        ([LEAGUE, "--output", "chart.jpg"], "file 'chart.jpg': the name of a chart ends in"),
+        ([MATCH, "--output", "chart.jpg"], "file 'chart.jpg': the name must end in"),
+        ([LEAGUE, "--output", "chart.jpg"], "file 'chart.jpg': the name must end in"),
         ([MATCH, "--output", "taken/chart.svg"], "taken' is a file: name a folder"),
         ([MATCH, "--output", "taken/"], "taken' is a file: name a folder"),
         ([MATCH, "--output", "taken"], "taken' is a file: name a folder"),

@@ -23,7 +23,7 @@ import pytest
 from arena_helpers import ENGINE, VERSIONS, all_rows, fake_pair, fake_plan, fake_run
 from typer.testing import CliRunner, Result
 
-from knightfall.arena.plan import MICROSECONDS, REASONS
+from knightfall.arena.plan import COLUMN_FORMATS, REASONS
 from knightfall.arena.store import Store
 from knightfall.cli.app import app
 from knightfall.position import Position
@@ -283,7 +283,7 @@ def test_replay_shows_times_that_were_measured_and_no_others(tmp_path: Path) -> 
     first = replace(
         pair.games[0],
         depths=bytes([3] * len(times)),
-        microseconds=np.array(times, MICROSECONDS).tobytes(),
+        microseconds=np.array(times, COLUMN_FORMATS["microseconds"]).tobytes(),
     )
     with Store.open(tmp_path / "timed.sqlite") as store:
         store.begin(plan, ENGINE, VERSIONS).append([replace(pair, games=(first, pair.games[1]))])

@@ -11,8 +11,8 @@ from submissions import BAD, FIRST, GOOD, SEARCH, in_2017a, in_2017b, write
 
 from knightfall.agents import parse_agent, remote_player, spelling
 from knightfall.agents.remote_player import move_limit
-from knightfall.arena.chunk_queue import check_agents, play_chunk
 from knightfall.arena.plan import PairRecord, PairTask, enter, files_of
+from knightfall.arena.play import check_agents, play_chunk
 from knightfall.course.agent import CourseAgent, RemoteSubmission
 from knightfall.course.clocks import CountedClock
 from knightfall.errors import AgentFailure, KnightfallError

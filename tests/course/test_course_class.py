@@ -340,21 +340,21 @@ def test_an_interrupted_class_goes_on(folder: Path, monkeypatch: pytest.MonkeyPa
     for name in ("ann", "ben"):
         write(folder / name, in_2017b(FIRST + f"  # {name}"))
     whole = held(folder, output="whole").to_dict()
-    conduct, calls = season.conduct, []
+    play_to_end, calls = season.play_to_end, []
 
     def breaks_off(*args: object) -> object:
         calls.append(1)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return conduct(*args)  # type: ignore[arg-type]
+        return play_to_end(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(season, "conduct", breaks_off)
+    monkeypatch.setattr(season, "play_to_end", breaks_off)
     few = ["class", "--pairs", "1", "--classmates", "2", "--time", "12ms", "--opponents", "Random",
            "--opponents", "MM_Open", "--workers", "0", "--json"]  # fmt: skip
     broken = run("course", "class", *few)
     assert broken.exit_code == 130
     assert "repeat the command to continue" in broken.stderr
-    monkeypatch.setattr(season, "conduct", conduct)
+    monkeypatch.setattr(season, "play_to_end", play_to_end)
     resumed = answer("course", "class", *few)
     for found in (whole, resumed):
         del found["output"], found["load"]

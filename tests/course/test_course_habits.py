@@ -11,8 +11,8 @@ from habits import COMPETES, LOSE, NEEDS_PLACED, PLAY_ON, SUCCESSOR, Files, alon
 from submissions import BAD, GOOD
 
 from knightfall.agents import parse_agent
-from knightfall.arena.chunk_queue import play_chunk
 from knightfall.arena.plan import PairTask
+from knightfall.arena.play import play_chunk
 from knightfall.course.agent import RemoteSubmission
 from knightfall.course.submission import checked, parse_reference, read_submission
 from knightfall.course.trial.successor_trial import successor_trial

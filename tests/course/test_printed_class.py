@@ -13,7 +13,7 @@ import pytest
 from arena_helpers import ENGINE, VERSIONS, play_on
 from printed_table import html_rows, printed_rows
 
-from knightfall.arena.plan import Entrant, Plan, tournament
+from knightfall.arena.plan import Entrant, Plan, tournament_matches
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.store import Store
 from knightfall.course.checker.examination import CHECKS, Examination, Outcome
@@ -339,7 +339,7 @@ def trial(tmp_path: Path) -> Iterator[TrialReport]:
     names = ("Improved", "Student", "Random")
     entrants = tuple(Entrant(f"random(seed={at})", name) for at, name in enumerate(names))
     options = {"protocol": "2017b", "tests": 2}
-    plan = Plan("tournament", entrants, tournament(2, 1), 6, board="4x5", options=options)
+    plan = Plan("tournament", entrants, tournament_matches(2, 1), 6, board="4x5", options=options)
     judged = [
         Judged(Keeping(90, 50, 7, Share(31, 43), 0.01, 0.52), Resignations(9, 2, 36, 13),
                unusual(1, 2, 3, 4)),

@@ -13,9 +13,8 @@ sys.path.append(str(Path(__file__).parent.parent / "torture"))
 
 from hostile_heuristics import HOSTILE, NODES, Hostile
 
-from knightfall.arena.chunk_queue import play_chunk
 from knightfall.arena.plan import PairRecord, PairTask
-from knightfall.arena.play import play_pair
+from knightfall.arena.play import play_chunk, play_pair
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.user_heuristic import HeuristicWarning
 

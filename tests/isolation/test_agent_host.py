@@ -21,8 +21,8 @@ import pytest
 from knightfall.agents import parse_agent
 from knightfall.agents import remote_player as host
 from knightfall.agents.remote_player import RemotePlayer, move_limit
-from knightfall.arena.chunk_queue import check_agents, play_chunk
 from knightfall.arena.plan import PairTask
+from knightfall.arena.play import check_agents, play_chunk
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation import host_process

@@ -541,7 +541,7 @@ def test_same_seed_same_report_after_any_interruption(
     whole.mkdir(), parts.mkdir()
     first = run(whole, *SMALL, "--workers", "0")
     assert "from the store: 0 games; to play now: " in first.stderr
-    real = api.conduct
+    real = api.play_to_end
 
     def impatient(run: Any, runner: Any, told: Any) -> Any:
         def interrupt(standing: Any) -> None:
@@ -551,7 +551,7 @@ def test_same_seed_same_report_after_any_interruption(
         return real(run, runner, interrupt)
 
     with monkeypatch.context() as patch:
-        patch.setattr(api, "conduct", impatient)
+        patch.setattr(api, "play_to_end", impatient)
         stopped = run(parts, *SMALL, "--workers", "0", code=130)
         assert "the same command continues" in stopped.output
         run(parts, *SMALL, "--workers", "0", code=130)

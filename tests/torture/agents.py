@@ -16,8 +16,8 @@ from pathlib import Path
 
 from hostile_agents import HOSTILE, Hostile
 
-from knightfall.arena.chunk_queue import play_chunk
 from knightfall.arena.plan import PairRecord, PairTask
+from knightfall.arena.play import play_chunk
 from knightfall.arena.runner import Pool
 from knightfall.board import Board
 from knightfall.isolation.limits import enter_namespace

@@ -31,7 +31,7 @@ from knightfall.arena.import_run import import_run
 from knightfall.arena.plan import Plan
 from knightfall.arena.reports import report_on
 from knightfall.arena.store import Run, Store
-from knightfall.arena.store_file import IN_MEMORY, OF_A_RUN
+from knightfall.arena.store_file import IN_MEMORY, RUN_TABLES
 from knightfall.arena.stored_games import scoresheet
 from knightfall.arena.version import engine
 from knightfall.board import Board
@@ -355,7 +355,7 @@ def _wound_rows(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
     db = sqlite3.connect(IN_MEMORY)
     db.deserialize(data[:18] + b"\x01\x01" + data[20:])  # in memory there is no -wal
     for _ in range(rng.choice((1, 1, 2))):
-        table = rng.choice(("runs", *OF_A_RUN))
+        table = rng.choice(("runs", *RUN_TABLES))
         columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
         column, value = rng.choice(columns), rng.choice(JUNK_VALUES)
         key = "rowid" if table == "runs" else "run"

@@ -1,1 +1,1 @@
-"""Tournaments that are fair, reproducible, resumable and honest."""
+"""Matches, tournaments and leagues: plans, runners, the store, results, reports and charts."""

@@ -1,8 +1,8 @@
-"""Matches, tournaments, leagues and worths: from what a caller asks for to a stored run's report.
+"""Play matches, tournaments, leagues and worths, and return their reports.
 
-Agents are strings, or `Agent` values.  Nothing is written unless `store` names a file; then an
-interrupted call goes on where it was, and a finished one is shown again at once.  Ctrl-C ends a
-call with what was played by then.
+Agents are strings, or `Agent` values.  Nothing is written unless `store` names a file; then a call
+that was interrupted continues where it stopped, and a finished one returns its report at once.
+Ctrl-C ends a call with a report on the games played so far.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from knightfall.arena.reports.match import MatchReport
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.reports.worth import WorthReport
 from knightfall.arena.results import RunReport
-from knightfall.arena.run_loop import OnPairs, Scoreboard, conduct
+from knightfall.arena.run_loop import OnPairs, Scoreboard, play_to_end
 from knightfall.arena.run_options import (
     AStore,
     Notice,
     RunKeywords,
     RunOptions,
-    ignore,
+    ignore_notice,
     with_run_options,
 )
 from knightfall.arena.store import Run, Store
@@ -56,9 +56,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def takes_run_options(function: Function) -> Function:
-    """Show the `RunOptions` that a function takes as ``**options`` in its signature.
+    """Decorate a function that takes `RunOptions` as ``**options`` with its full signature.
 
-    A call with other keywords raises a TypeError that names the function, as Python does.
+    A call with another keyword raises a TypeError that names the function, as Python does.
     """
     shown = with_run_options(signature(function))
 
@@ -84,10 +84,10 @@ def match(
     budget: ABudget = None,
     **options: Unpack[RunKeywords],
 ) -> MatchReport:
-    """Let two agents meet, each opening from both seats.
+    """Play a match of two agents, each opening once with either agent as first player.
 
-    100 pairs, or `pairs`, or with ``sprt=(0, 20)`` until one of the two hypotheses about A's
-    normalized Elo is accepted.
+    Play 100 pairs, or `pairs`.  With ``sprt=(0, 20)``, play until the sequential test accepts one
+    of its two hypotheses about A's normalized Elo.
     """
     how = RunOptions(**options)
     plan = match_plan(
@@ -98,7 +98,7 @@ def match(
         budget=read_budget(budget),
         **_openings(how),
     )
-    return _played(plan, MatchReport, how)
+    return _play_or_load(plan, MatchReport, how)
 
 
 @takes_run_options
@@ -117,14 +117,16 @@ def tournament(
 ) -> TournamentReport:
     """Play the course's tournament: each test agent meets each opponent from the same openings.
 
-    By default the baseline and what the five studies recommend meet the course's seven.  After the
-    course's own games (`course_only` stops there) it goes on until each comparison with the first
-    test agent is decided or known to within two points; `pairs` fixes the length instead.  Course
-    names such as ``AB_Open`` are those of the protocol.
+    By default, the baseline and the heuristics that the five studies recommend play the course's
+    seven opponents.  After the course's own games (`course_only` stops there) the tournament goes
+    on until each comparison with the first test agent is decided or known to within two percentage
+    points; `pairs` fixes the length instead.  Course names, for example ``AB_Open``, are those of
+    the protocol.
 
-    The course's own settings: `num_matches` (NUM_MATCHES) fixes the length in matches, of two games
-    each in 2017b and of four in 2017a; `time_limit` (TIME_LIMIT) is the time for a move, as in
-    ``"150ms"``, of which a search leaves `timer_threshold` (TIMER_THRESHOLD), 10 ms.
+    The course's own settings are accepted, too: `num_matches` (NUM_MATCHES) fixes the length in
+    matches, of two games each in 2017b and of four in 2017a.  `time_limit` (TIME_LIMIT) is the time
+    for a move, for example ``"150ms"``; a search stops when `timer_threshold` (TIMER_THRESHOLD,
+    10 ms by default) is left of it.
     """
     how = RunOptions(**options)
     plan = tournament_plan(
@@ -139,7 +141,7 @@ def tournament(
         timer_threshold=timer_threshold,
         **_openings(how),
     )
-    return _played(plan, TournamentReport, how)
+    return _play_or_load(plan, TournamentReport, how)
 
 
 @takes_run_options
@@ -152,10 +154,10 @@ def league(
     budget: ABudget = None,
     **options: Unpack[RunKeywords],
 ) -> LeagueReport:
-    """Rate many agents: everyone meets everyone, or the first `gauntlet` all the others.
+    """Rate many agents by a round robin, or by letting the first `gauntlet` agents play the others.
 
-    With `until` it ends as soon as each neighbour in the ranking is told apart, or known to within
-    so many Elo.
+    With `until`, stop as soon as each agent is significantly better than the next one in the
+    ranking, or the difference of the two is known to within `until` Elo.
     """
     how = RunOptions(**options)
     plan = league_plan(
@@ -166,7 +168,7 @@ def league(
         budget=read_budget(budget),
         **_openings(how),
     )
-    return _played(plan, LeagueReport, how)
+    return _play_or_load(plan, LeagueReport, how)
 
 
 @takes_run_options
@@ -179,12 +181,12 @@ def worth(
     pairs: int = 100,
     **options: Unpack[RunKeywords],
 ) -> WorthReport:
-    """What a heuristic is worth: against another one at equal nodes, and at equal time.
+    """Measure a heuristic against another one at equal nodes, and at equal time.
 
     ``times=()`` leaves equal time out.
     """
     how = RunOptions(**options)
-    with _opened(how.store) as known:
+    with _open_store(how.store) as known:
         plan = worth_plan(
             str(a),
             str(b),
@@ -194,15 +196,16 @@ def worth(
             pairs=pairs,
             **_openings(how),
         )
-    return _played(plan, WorthReport, how)
+    return _play_or_load(plan, WorthReport, how)
 
 
-# -- what they have in common ----------------------------------------------------------------
+# -- shared by the four ------------------------------------------------------------------------
 
 Kind = TypeVar("Kind", bound=RunReport)
 
 
 def _openings(how: RunOptions) -> Openings:
+    """Return the options about openings as a plan takes them, the book read and checked."""
     if how.book is None:
         fens: tuple[str, ...] = ()
     elif isinstance(how.book, str | os.PathLike):
@@ -214,19 +217,22 @@ def _openings(how: RunOptions) -> Openings:
     )
 
 
-def _opened(store: AStore) -> Store:
+def _open_store(store: AStore) -> Store:
+    """Open the store of a file, or a store in memory."""
     return Store.open(IN_MEMORY if store is None else store)
 
 
-def _played(plan: Plan, kind: type[Kind], how: RunOptions) -> Kind:
-    """Play a plan, or find it played, and return its report."""
+def _play_or_load(plan: Plan, kind: type[Kind], how: RunOptions) -> Kind:
+    """Play a plan unless the store has it, and return its report."""
     assert KINDS[plan.kind] is kind
     runner_options = RunnerOptions(how.workers, how.dask, how.executor)
-    if how.again or not _is_finished(plan, how.store):  # or nobody needs to be made ready
+    if how.again or not _is_finished(plan, how.store):
         check(plan, runner_options, how.notice)
-        tell_generations(plan, how.notice)
-    # The report reads what it needs when it is asked: the store stays open as long as it lives.
-    store = _opened(how.store)
+        for entrant in plan.entrants:  # which course generation a submission is taken for
+            for note in known_agent(entrant.agent).notes():
+                how.notice(f"{entrant.name}: {note}")
+    # The report reads from the store when it is asked: the store stays open as long as it lives.
+    store = _open_store(how.store)
     try:
         run, interrupted = play(
             plan,
@@ -243,7 +249,7 @@ def _played(plan: Plan, kind: type[Kind], how: RunOptions) -> Kind:
 
 
 def _is_finished(plan: Plan, store: AStore) -> bool:
-    """Whether a store has the whole run already; it is not made if it is not there."""
+    """Return whether a store has the whole run; a file that does not exist is not created."""
     if store is None:
         return False
     with suppress(KnightfallError), Store.open(store, read_only=True) as known:
@@ -252,15 +258,15 @@ def _is_finished(plan: Plan, store: AStore) -> bool:
     return False
 
 
-# -- runs of plans ------------------------------------------------------------------------------
+# -- playing plans ------------------------------------------------------------------------------
 
 
-def check(plan: Plan, options: RunnerOptions, notice: Notice = ignore) -> None:
-    """Refuse what cannot be played, a missing file say, before anything is stored.
+def check(plan: Plan, options: RunnerOptions, notice: Notice = ignore_notice) -> None:
+    """Raise a `KnightfallError` if a plan cannot be played, for example because a file is missing.
 
-    A submission is loaded once; `notice` is told which of its players plays, if it has several.
+    A submission is imported once; a notice names the player that was chosen if it has several.
     """
-    from knightfall.arena.chunk_queue import check_agents  # needs the compiler
+    from knightfall.arena.play import check_agents  # needs the compiler
 
     check_runner(options, plan)
     check_agents(entrant.agent for entrant in plan.entrants)
@@ -274,18 +280,18 @@ def check(plan: Plan, options: RunnerOptions, notice: Notice = ignore) -> None:
 
 
 def check_runner(options: RunnerOptions, plan: Plan) -> None:
-    """Raise a `KnightfallError` for what no runner can play, before anything is stored.
+    """Raise a `KnightfallError` if a plan cannot be played with these options.
 
     Games by the clock need a core each, or they would disturb one another.  A heuristic that was
-    declared in this process, in a notebook say, is known here alone.
+    declared in this process, for example in a notebook, cannot be played in another one.
     """
     options.check()
     agents = [known_agent(entrant.agent) for entrant in plan.entrants]
     here = [agent for agent in agents if agent.only_here]
     if here and (options.workers or options.leaves):
         raise KnightfallError(
-            f"{here[0].name} uses a heuristic that was declared in this process: other "
-            "processes do not know it; play in this one, or put it into a file"
+            f"{here[0].name} uses a heuristic that was declared in this process, which other "
+            "processes do not have: play with workers=0, or put it into a file"
         )
     timed = [agent for agent in agents if agent.timed]
     if timed and (options.workers or 0) > cores():
@@ -295,36 +301,27 @@ def check_runner(options: RunnerOptions, plan: Plan) -> None:
         )
 
 
-def tell_generations(plan: Plan, notice: Notice) -> None:
-    """Give notice of what each submission of the course is taken for, and by which sign."""
-    for entrant in plan.entrants:
-        for note in known_agent(entrant.agent).notes():
-            notice(f"{entrant.name}: {note}")
-
-
 def play(
     plan: Plan,
     store: Store,
     options: RunnerOptions,
     *,
     again: bool = False,
-    notice: Notice = ignore,
+    notice: Notice = ignore_notice,
     show_progress: bool = True,
 ) -> tuple[Run, bool]:
-    """Play a checked plan to its end; return its run, and whether Ctrl-C came before that.
+    """Play a checked plan to its end; return its run, and whether Ctrl-C ended it early.
 
-    What was played by then is stored; the same plan goes on from there.  With `again` it is played
-    anew even if it is in the store.
+    The pairs played before Ctrl-C are stored, and the same plan continues after them.  With `again`
+    the plan is played anew even if it is in the store.
     """
-    told = [borrowed(one.name, known_agent(one.agent)) for one in plan.entrants]
-    for text in dict.fromkeys(told):
-        if text:
-            notice(text)
+    notices = [borrowed(one.name, known_agent(one.agent)) for one in plan.entrants]
     if plan.kind == "tournament":
-        for text in mixture(plan):
-            notice(text)
+        notices += mixture(plan)
+    for text in filter(None, dict.fromkeys(notices)):
+        notice(text)
     if plan.exhausted:
-        notice(_exhausted(plan))
+        notice(_too_few_openings(plan))
     engine = version.engine()
     known = None if again else store.find(plan, engine)
     if known is not None and known.finished:
@@ -332,14 +329,14 @@ def play(
         return known, False
     from knightfall.arena.runner import choose_runner  # needs the compiler
 
-    # The runner must be there before the run is stored: a cluster may not answer.
+    # The runner starts before the run is stored, because a cluster may not answer.
     with choose_runner(options, plan, notice) as runner:
         run = store.begin(plan, engine, version.versions(), again=again)
         if run.played:
-            notice(f"going on with run {run.id} after {plan.so_far(run.played)}")
+            notice(f"continuing run {run.id} after {plan.so_far(run.played)}")
         try:
-            with _watching([run], show_progress) as on_pairs:
-                conduct(run, runner, on_pairs)
+            with _progress_of([run], show_progress) as on_pairs:
+                play_to_end(run, runner, on_pairs)
         except KeyboardInterrupt:
             return run, True
     return run, False
@@ -351,39 +348,39 @@ def play_all(
     options: RunnerOptions,
     *,
     again: bool = False,
-    notice: Notice = ignore,
+    notice: Notice = ignore_notice,
 ) -> tuple[list[Run], bool]:
-    """Play some plans one after the other; return their runs, and whether Ctrl-C came.
+    """Play some plans one after the other; return their runs, and whether Ctrl-C ended them early.
 
     One runner plays them all, so its processes start once.
     """
-    everybody = together(plans)
-    check_runner(options, everybody)
+    combined = combined_plan(plans)
+    check_runner(options, combined)
     engine, versions = version.engine(), version.versions()
     found = [None if again else store.find(plan, engine) for plan in plans]
-    notice(_origin(plans, found))
+    notice(_stored_and_new(plans, found))
     runs: list[Run] = []
     with ExitStack() as stack:
         try:
             if not all(run is not None and run.finished for run in found):
                 from knightfall.arena.runner import choose_runner  # needs the compiler
 
-                runner = stack.enter_context(choose_runner(options, everybody, notice))
+                runner = stack.enter_context(choose_runner(options, combined, notice))
                 watched = [run or plan for run, plan in zip(found, plans, strict=True)]
-                on_pairs = stack.enter_context(_watching(watched, show=True))
+                on_pairs = stack.enter_context(_progress_of(watched, show=True))
             for plan, known in zip(plans, found, strict=True):
-                # A run is begun when its turn comes: the store then knows how long each took.
+                # Begun only now, so that the store knows how long each run took.
                 run = known or store.begin(plan, engine, versions, again=again)
                 if not run.finished:
-                    conduct(run, runner, on_pairs)
+                    play_to_end(run, runner, on_pairs)
                 runs.append(run)
         except KeyboardInterrupt:
             return runs, True
     return runs, False
 
 
-def _origin(plans: Sequence[Plan], found: Sequence[Run | None]) -> str:
-    """Return how many games of some plans were played before and how many are played now."""
+def _stored_and_new(plans: Sequence[Plan], found: Sequence[Run | None]) -> str:
+    """Return a sentence on how many games of some plans are stored and how many must be played."""
     stored = sum(run.played for run in found if run is not None)
     wanted = sum(
         plan.total - (0 if run is None else run.played)
@@ -394,8 +391,8 @@ def _origin(plans: Sequence[Plan], found: Sequence[Run | None]) -> str:
     return f"from the store: {count(2 * stored, 'game')}{again}; to play now: {2 * wanted:,}"
 
 
-def together(plans: Sequence[Plan]) -> Plan:
-    """Return a plan of all entrants of some plans: those whom a runner has to get ready."""
+def combined_plan(plans: Sequence[Plan]) -> Plan:
+    """Return the longest of some plans with the entrants of all, for the choice of a runner."""
     entrants: dict[str, Entrant] = {}
     for plan in plans:
         for entrant in plan.entrants:
@@ -404,7 +401,8 @@ def together(plans: Sequence[Plan]) -> Plan:
     return replace(most, entrants=tuple(entrants.values()))
 
 
-def _exhausted(plan: Plan) -> str:
+def _too_few_openings(plan: Plan) -> str:
+    """Return a sentence that says how many pairs are played instead of those asked for."""
     where = "the book has" if plan.book else f"{plan.board.replace('x', '×')} has"
     return (
         f"{where} {count(len(plan.starts), 'opening')}: each match gets "
@@ -413,29 +411,30 @@ def _exhausted(plan: Plan) -> str:
 
 
 @contextmanager
-def _watching(runs: Sequence[Run | Plan], show: bool) -> Iterator[OnPairs]:
-    """While the block runs, show how far it has got; of a single run also what it says by now."""
+def _progress_of(runs: Sequence[Run | Plan], show: bool) -> Iterator[OnPairs]:
+    """Show the progress of runs during the block; of a single run also its results so far."""
     if not show:
         yield lambda board: None
         return
     played = [run.played if isinstance(run, Run) else 0 for run in runs]
     total = sum(run.total for run in runs)
     boards: list[Scoreboard] = []
-    with progress("games", 2 * total, done=2 * sum(played), after=0.0) as tell:
+    with progress("games", 2 * total, done=2 * sum(played), after=0.0) as shown:
 
         def on_pairs(board: Scoreboard) -> None:
             if board not in boards[-1:]:
                 boards.append(board)
-            tell.total = 2 * (total - board.plan.total + (board.rule.expected or board.plan.total))
-            tell(2 * (sum(played) + sum(each.fresh for each in boards)))
+            shown.total = 2 * (total - board.plan.total + (board.rule.expected or board.plan.total))
+            shown(2 * (sum(played) + sum(each.fresh for each in boards)))
 
         if len(runs) == 1:
-            tell.view = lambda: rendered(_so_far(boards), below=2)
+            shown.view = lambda: rendered(_so_far(boards), below=2)
         yield on_pairs
 
 
 def _so_far(boards: Sequence[Scoreboard]) -> Iterable[Part]:
-    return KINDS[boards[0].plan.kind].live(boards[0]) if boards else ["getting ready …"]
+    """Return the live view of the first scoreboard, if there is one yet."""
+    return KINDS[boards[0].plan.kind].live(boards[0]) if boards else ["preparing …"]
 
 
 __all__ = ["league", "match", "tournament", "user_store", "worth"]

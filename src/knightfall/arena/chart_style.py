@@ -1,7 +1,7 @@
-"""What all charts have in common: colours, titles, marks, and how they become files.
+"""The common style of all charts: colours, titles, marks and file formats.
 
-Everything is drawn on a `Figure` of its own: nothing depends on what else a program draws, on its
-windows or on the user's settings, so the same run gives the same file.
+Each chart is a `Figure` of its own that ignores the user's matplotlib settings, so the same run
+always gives the same file.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ P = ParamSpec("P")
 
 PAPER, EDGE, INK, BLACK = "#fbf7ee", "#d8cdb8", "#6d6353", "#2a2420"
 NOTHING = "#efe8d9"
-"""A cell without a number."""
+"""The colour of a cell without a number."""
 BLUE, RED = "#2f6aa8", "#b8452b"
 LOST_TO_WON = LinearSegmentedColormap.from_list(
     "lost to won",
     [RED, "#da8259", "#f0b596", "#f8dccb", "#fdfaf5", "#d3e1f0", "#a3c2e3", "#6a98cb", BLUE],
 )
-"""Around an even result.  Orange and blue are told apart by everyone."""
+"""Colours from lost to won; orange and blue are distinct to colour-blind readers, too."""
 
 DASHES = (0, (4, 3))
 DOTS: Any = {
@@ -50,11 +50,11 @@ DOTS: Any = {
     "markersize": 6,
     "markeredgecolor": PAPER,
 }
-"""How a value with an error bar is drawn."""
+"""Options of `Axes.errorbar` for a value with an error bar."""
 
 FORMATS = ("svg", "png", "pdf")
 LETTERS, SMALL_LETTERS = 11.5, 14.5
-"""Per inch, of a title and of a remark."""
+"""Letters per inch, of a title and of a remark."""
 _STYLE: Any = {
     "axes.edgecolor": INK,
     "axes.facecolor": PAPER,
@@ -73,7 +73,7 @@ _STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "knightfall",
     "text.color": BLACK,
-    "text.parse_math": False,  # a name may hold dollar signs
+    "text.parse_math": False,  # a name may contain dollar signs
     "xtick.color": INK,
     "ytick.color": INK,
     "ytick.labelcolor": BLACK,
@@ -82,7 +82,7 @@ _STYLE: Any = {
 
 @contextmanager
 def our_style() -> Iterator[None]:
-    """While the block runs, our settings count, and nobody else's."""
+    """Use only our matplotlib settings during the block."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)
@@ -90,7 +90,7 @@ def our_style() -> Iterator[None]:
 
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """A drawing function in our style."""
+    """Decorate a function that draws a figure, so that it uses our style."""
 
     @wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
@@ -101,7 +101,7 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
 
 def source(found: Results) -> str:
-    """The run, the board, the games and the seed: the line below every title."""
+    """Return the line below a title: run, board, games and seed."""
     run, plan = found.run, found.run.plan
     where = "a book" if plan.book else plan.board.replace("x", "×")
     games = f"{2 * found.played:,} games"
@@ -111,7 +111,7 @@ def source(found: Results) -> str:
 
 
 def page(found: Results | str, title: str, width: float, height: float) -> Figure:
-    """An empty figure, its size in inches, with a title and below it where that comes from."""
+    """Return an empty figure of a size in inches, with a title and a line about its source."""
     figure = Figure(figsize=(width, height), layout="constrained")
     letters = int(width * LETTERS)
     below = found if isinstance(found, str) else source(found)
@@ -121,7 +121,7 @@ def page(found: Results | str, title: str, width: float, height: float) -> Figur
 
 
 def remark(figure: Figure, *remarks: str) -> None:
-    """Small print at the foot of a figure; remarks that are empty do not count."""
+    """Write remarks in small print at the bottom of a figure; empty ones are left out."""
     letters = int(figure.get_figwidth() * SMALL_LETTERS)
     lines: list[str] = []
     for one in filter(None, remarks):
@@ -134,7 +134,7 @@ def remark(figure: Figure, *remarks: str) -> None:
 
 
 def image(figure: Figure, format: str) -> bytes:
-    """The file of a figure, one of `FORMATS`; the same figure gives the same bytes."""
+    """Return a figure as a file in one of `FORMATS`; equal figures give equal bytes."""
     file = BytesIO()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with our_style():
@@ -143,20 +143,20 @@ def image(figure: Figure, format: str) -> bytes:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure to a file, in the format that the end of its name says."""
+    """Write a figure to a file, in the format of its name's ending."""
     atomic_write(path, image(figure, format_of(path)))
 
 
 def format_of(path: Path) -> str:
-    """The format that a file's name asks for."""
+    """Return the format of a file's name: svg, png or pdf."""
     format = path.suffix.removeprefix(".").lower()
     if format not in FORMATS:
-        raise KnightfallError(f"file {str(path)!r}: the name of a chart ends in .svg, .png or .pdf")
+        raise KnightfallError(f"file {str(path)!r}: the name must end in .svg, .png or .pdf")
     return format
 
 
 def writable(path: Path, force: bool) -> None:
-    """Raise a KnightfallError if a chart cannot be written; ask before it is computed."""
+    """Raise a `KnightfallError` if a chart cannot be written; call it before drawing."""
     check_output(path, force=force)
     format_of(path)
 
@@ -165,7 +165,7 @@ def writable(path: Path, force: bool) -> None:
 
 
 def heat_map(axes: Axes, rates: Floats, sure: npt.NDArray[np.bool_], size: float) -> None:
-    """Win rates in per cent, as colours and numbers; nan is left empty, what is sure is bold."""
+    """Draw win rates in per cent as colours and numbers; `sure` ones are bold, nan is empty."""
     rows, columns = rates.shape
     axes.set_facecolor(NOTHING)
     axes.pcolormesh(
@@ -184,24 +184,24 @@ def heat_map(axes: Axes, rates: Floats, sure: npt.NDArray[np.bool_], size: float
             fontweight="bold" if sure[row, column] else "normal",
             color=PAPER if abs(rate - 50) > 36 else BLACK,
         )
-        text.set_in_layout(False)  # it stays in its cell, and there may be thousands
+        text.set_in_layout(False)  # it stays in its cell; thousands would slow the layout
     axes.set(xlim=(0, columns), ylim=(rows, 0))
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
 
 
 def even_line(axes: Axes, at: float, *, vertical: bool = False) -> None:
-    """Where neither side is better."""
+    """Draw a line at the value at which neither side is better."""
     line = axes.axvline if vertical else axes.axhline
     line(at, color=INK, linewidth=0.9, linestyle=DASHES, zorder=1)
 
 
 LONGEST = 38
-"""Characters of a name; longer ones lose their middle."""
+"""Most characters of a name; longer names lose their middle."""
 
 
 def shortened(name: str, most: int = LONGEST) -> str:
-    """A name without its middle, if it is longer than that."""
+    """Return a name with its middle replaced by … if it is longer than `most`."""
     if len(name) <= most:
         return name
     head = (most - 1) // 2
@@ -211,10 +211,10 @@ def shortened(name: str, most: int = LONGEST) -> str:
 def labels(
     entrants: Sequence[Entrant], most: int = LONGEST, who: str = "heuristics"
 ) -> tuple[list[str], str]:
-    """Return what to write beside an axis, all different, and a remark on what these names mean.
+    """Return different labels for entrants, and a remark on their meaning.
 
-    These are the names of `short_names`, cut if they are long.  Where heuristics stand for agents,
-    the remark says how they search; `who` begins it.
+    Labels are those of `short_names`, cut if they are long.  If heuristics stand for agents, the
+    remark says how they search; it begins with `who`.
     """
     called = short_names(entrants)
     remark = ""
@@ -224,6 +224,6 @@ def labels(
             remark = f"{who} play as {how[0]}({', '.join(('…', *how[2]))})"
     cut = [shortened(name, most) for name in called]
     for at, name in enumerate(cut):
-        if cut.count(name) > 1 and called[at] != name:  # cut alike: the number tells them apart
+        if cut.count(name) > 1 and called[at] != name:  # equal after cutting: numbered
             cut[at] = f"{shortened(called[at], most - 4)} {at + 1}"
     return cut, remark

@@ -1,9 +1,9 @@
-"""Charts of runs: each takes the results of a run and gives a matplotlib figure.
+"""Charts of runs: each function takes the results of a run and returns a matplotlib figure.
 
 ::
 
     found = results(run)
-    for name in fitting(found):
+    for name in charts_for(found):
         save(draw(name, found), Path(f"{name}.svg"))
 """
 
@@ -36,7 +36,7 @@ from knightfall.arena.chart_style import (
 )
 from knightfall.arena.results import Results
 from knightfall.arena.run_loop import test_of
-from knightfall.arena.standings import outcomes_of, pair_statistics, rated, standings
+from knightfall.arena.standings import pair_statistics, standings
 from knightfall.arena.worth import Level, Measure, levels
 from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError, nearest
@@ -47,21 +47,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SMALLEST_REACH, NO_LIMIT = 100.0, 2500.0
-"""Elo to either side: what an error bar may always have of the axis, and what is as good as no
-limit: agents that never met."""
+"""Elo: the length that an error bar may always have on the axis, and the length from which an error
+counts as infinite, as between agents that never met."""
 
 FEW = 12
-"""Agents up to which a crosstable has large cells."""
+"""Most agents for which a crosstable has large cells."""
 
 BOLD = "bold: 50 % lies outside of the 95 % interval"
 
 
 @styled
 def ratings_chart(found: Results) -> Figure:
-    """Everybody by rating with its 95 % error, the best on top; whoever entered twice is one."""
-    plan = found.run.plan
-    ratings = rated(plan, outcomes_of(found.run))
-    # The first entry of each agent.
+    """Draw the ratings with 95 % errors, the best on top, and each agent once."""
+    plan, ratings = found.run.plan, found.ratings
+    # An agent that entered twice is drawn at its first entry.
     players = {entrant.agent: at for at, entrant in reversed([*enumerate(plan.entrants)])}
     anchored = plan.kind == "tournament"
     if anchored:
@@ -73,14 +72,14 @@ def ratings_chart(found: Results) -> Figure:
     figure = page(found, f"Ratings of {count(len(order), 'agent')}", 8, 1.5 + 0.27 * len(order))
     axes = figure.subplots()
     _dots(axes, names, elos, elos - errors, elos + errors)
-    # One-sided results set no limit to a rating; that must not stretch the axis for all.
+    # An agent that won or lost all games has an infinite error, which must not stretch the axis.
     reach = np.minimum(errors, max(float(np.ptp(elos)), SMALLEST_REACH))
     low, high = (elos - reach).min(), (elos + reach).max()
     margin = 0.06 * max(high - low, 20.0)
     axes.set_xlim(low - margin, high + margin)
     even_line(axes, 0, vertical=True)
     for row, (elo, error) in enumerate(zip(elos, errors, strict=True)):
-        _beside(axes, row, _elo(elo, error))
+        _text_beside(axes, row, _elo(elo, error))
     zero = f"{names[order.index(0)]} = 0" if anchored else "their mean = 0"
     axes.set_xlabel(f"Elo ({zero}), with 95 % errors")
     remark(figure, "the error of a difference is less than the sum of two errors", meaning)
@@ -89,10 +88,9 @@ def ratings_chart(found: Results) -> Figure:
 
 @styled
 def crosstable_chart(found: Results) -> Figure:
-    """Win rates of the rows against the columns, the best on top and on the left."""
+    """Draw the win rates of the rows against the columns, the best on top and on the left."""
     plan = found.run.plan
-    ratings = rated(plan, outcomes_of(found.run))
-    order = ratings.ranking(range(len(plan.entrants)))
+    order = found.ratings.ranking(range(len(plan.entrants)))
     names, meaning = labels([plan.entrants[at] for at in order])
     rates, sure = win_rates(found, order, order)
     cell, letters = (0.5, 8.5) if len(order) <= FEW else (0.32, 6.5)
@@ -113,12 +111,11 @@ def crosstable_chart(found: Results) -> Figure:
 
 @styled
 def tournament_chart(found: Results) -> Figure:
-    """The win rate of each test agent with its 95 % interval, and its win rates by opponent."""
+    """Draw the win rate of each test agent with its 95 % interval, and its rates by opponent."""
     plan = found.run.plan
     tests = list(range(plan.options["tests"]))
     opponents = list(range(len(tests), len(plan.entrants)))
-    ratings = rated(plan, outcomes_of(found.run))
-    rows = sorted(standings(found, tests, ratings), key=lambda row: (-row.rate, row.number))
+    rows = sorted(standings(found, tests, found.ratings), key=lambda row: (-row.rate, row.number))
     order = [row.number for row in rows]
     names, meaning = labels([plan.entrants[at] for at in order])
     others, theirs = labels([plan.entrants[at] for at in opponents], 24, "opponents")
@@ -129,7 +126,7 @@ def tournament_chart(found: Results) -> Figure:
     _dots(whole, names, *(100 * np.array([[row.rate, row.low, row.high] for row in rows]).T))
     even_line(whole, 50, vertical=True)
     for at, row in enumerate(rows):
-        _beside(whole, at, f"{100 * row.rate:.1f}")
+        _text_beside(whole, at, f"{100 * row.rate:.1f}")
     whole.set_xlabel("per cent won, with 95 % intervals")
     whole.set_title("all opponents")
     heat_map(each, *win_rates(found, order, opponents), 8.5)
@@ -144,24 +141,18 @@ def tournament_chart(found: Results) -> Figure:
 def win_rates(
     found: Results, rows: Sequence[int], columns: Sequence[int]
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Per cent that some entrants won against others, and where that is surely not 50.
+    """Return the per cent that `rows` won against `columns`, and where 50 is outside the interval.
 
-    nan where two did not meet.
+    The rate is nan where two did not meet.
     """
-    row_of = {entrant: at for at, entrant in enumerate(rows)}
-    column_of = {entrant: at for at, entrant in enumerate(columns)}
-    pairs = np.zeros((len(rows), len(columns), 3), int)
-    for match in found.matches:
-        if match.a in row_of and match.b in column_of:
-            pairs[row_of[match.a], column_of[match.b]] += match.pairs
-        if match.b in row_of and match.a in column_of:
-            pairs[row_of[match.b], column_of[match.a]] += match.pairs[::-1]
-    rates = np.full(pairs.shape[:2], np.nan)
-    sure = np.zeros(pairs.shape[:2], np.bool_)
-    for row, column in np.argwhere(pairs.any(2)):
-        verdict = pair_statistics(pairs[row, column].tolist())
-        rates[row, column] = 100 * verdict.score
-        sure[row, column] = not verdict.low <= 0.5 <= verdict.high
+    rates = np.full((len(rows), len(columns)), np.nan)
+    sure = np.zeros(rates.shape, np.bool_)
+    for row, a in enumerate(rows):
+        for column, b in enumerate(columns):
+            if (a, b) in found.pairs_between:
+                estimate = pair_statistics(found.pairs_between[a, b])
+                rates[row, column] = 100 * estimate.score
+                sure[row, column] = not estimate.low <= 0.5 <= estimate.high
     return rates, sure
 
 
@@ -169,7 +160,7 @@ def win_rates(
 
 
 def _dots(axes: Axes, names: Sequence[str], values: Floats, low: Floats, high: Floats) -> None:
-    """A named dot with its error bar for each row, the first on top."""
+    """Draw a named dot with its error bar for each row, the first on top."""
     rows = np.arange(len(names))
     axes.errorbar(values, rows, xerr=[values - low, high - values], **DOTS)
     axes.set_yticks(rows, names)
@@ -180,12 +171,13 @@ def _dots(axes: Axes, names: Sequence[str], values: Floats, low: Floats, high: F
     axes.set_axisbelow(True)
 
 
-def _beside(axes: Axes, row: int, text: str) -> None:
-    """A number to the right of a row."""
+def _text_beside(axes: Axes, row: int, text: str) -> None:
+    """Write a text to the right of a row."""
     axes.text(1.02, row, text, transform=axes.get_yaxis_transform(), va="center")
 
 
 def _elo(elo: float, error: float) -> str:
+    """Return a rating with its error as text."""
     value = f"{elo:+.0f}".replace("-", "−") if round(elo) else "0"
     if not error:
         return value
@@ -193,17 +185,17 @@ def _elo(elo: float, error: float) -> str:
 
 
 POINTS = 400
-"""Points of a curve that needs no more."""
+"""Most points of a curve."""
 
 # -- a match -----------------------------------------------------------------------------------
 
 
 @styled
 def llr_chart(found: Results) -> Figure:
-    """The path of a sequential test between its two bounds."""
+    """Draw the log-likelihood ratio of a sequential test between its two bounds."""
     test = test_of(found.run.plan)
     assert test is not None
-    path = [test.llr(counts) for counts in found.prefixes(0)]
+    path = [test.llr(counts) for counts in found.running_counts(0)]
     last = len(path) - 1
     lower, upper = test.bounds
     title, meaning = _against(found)
@@ -237,12 +229,12 @@ def llr_chart(found: Results) -> Figure:
 
 @styled
 def score_chart(found: Results) -> Figure:
-    """The share of games that A has won so far, with its 95 % interval."""
-    stood = found.prefixes(0)
-    last = len(stood) - 1
+    """Draw the share of games that A has won after each pair, with its 95 % interval."""
+    counts = found.running_counts(0)
+    last = len(counts) - 1
     at = np.unique(np.linspace(min(1, last), last, POINTS).astype(int))
-    share = np.array([statistics.of_pairs(stood[pairs]).score for pairs in at]) * 100
-    band = np.array([statistics.rate_interval(stood[pairs]) for pairs in at]) * 100
+    share = np.array([statistics.of_pairs(counts[pairs]).score for pairs in at]) * 100
+    band = np.array([statistics.rate_interval(counts[pairs]) for pairs in at]) * 100
     title, meaning = _against(found)
     figure = page(found, title, 8, 4.2)
     axes = figure.subplots()
@@ -251,16 +243,17 @@ def score_chart(found: Results) -> Figure:
     low, high = band[-1]
     axes.errorbar(at[-1], share[-1], yerr=[[share[-1] - low], [high - share[-1]]], **DOTS)
     even_line(axes, 50)
-    # What the first few pairs leave open is not worth half of the picture.
+    # The wide intervals of the first pairs may leave the picture.
     later = band[at >= min(10, last)]
     _share_axis(axes, later[:, 0].min(), later[:, 1].max())
     _pairs_axis(axes, last)
     axes.set_title(
         f"{share[-1]:.1f} % ({low:.1f}–{high:.1f}) of the games won after {count(last, 'pair')}"
     )
-    # Wald's test stops on a good run of one side.
-    stopped = "stopped by a test, which flatters the winner" if _stopped(found) else ""
-    remark(figure, "shaded: 95 % interval after so many pairs", stopped, meaning)
+    # Wald's test stops when one side is ahead, so the final share is biased.
+    tested = test_of(found.run.plan) is not None and found.run.finished
+    stopped = "stopped by a test, which flatters the winner" if tested else ""
+    remark(figure, "shaded: 95 % interval at each number of pairs", stopped, meaning)
     return figure
 
 
@@ -269,7 +262,7 @@ def score_chart(found: Results) -> Figure:
 
 @styled
 def worth_chart(found: Results) -> Figure:
-    """A's win rates over budgets: equal nodes on the left, equal time on the right."""
+    """Draw A's win rates over budgets: equal nodes on the left, equal time on the right."""
     plan = found.run.plan
     panels: list[tuple[Measure, list[Level]]] = [
         (measure, at) for measure in ("nodes", "time") if (at := levels(plan, measure))
@@ -292,7 +285,7 @@ def worth_chart(found: Results) -> Figure:
 
 
 def _rates(axes: Axes, found: Results, at: list[Level]) -> tuple[float, float]:
-    """Draw win rates over budgets; returns the lowest and the highest end of their intervals."""
+    """Draw win rates over budgets; return the lowest and the highest end of their intervals."""
     rows = []
     for level in at:
         verdict = pair_statistics(found.matches[level.match].pairs)
@@ -305,7 +298,7 @@ def _rates(axes: Axes, found: Results, at: list[Level]) -> tuple[float, float]:
 
 
 def _budget_axis(axes: Axes, at: list[Level]) -> None:
-    """A logarithmic axis that names the budgets, as many as there is room for."""
+    """Make the axis logarithmic and label it with budgets, as many as there is room for."""
     axes.set_xscale("log")
     amounts = [level.amount for level in at]
     margin = (amounts[-1] / amounts[0]) ** 0.08 * 1.05
@@ -321,6 +314,7 @@ def _budget_axis(axes: Axes, at: list[Level]) -> None:
 
 
 def _short(level: Level) -> str:
+    """Return a budget as a label."""
     if level.measure == "time":
         value = level.amount / 1000
         return f"{value:g} ms" if value < 1000 else f"{value / 1000:g} s"
@@ -331,15 +325,13 @@ def _short(level: Level) -> str:
 
 
 def _against(found: Results) -> tuple[str, str]:
+    """Return the title of a match's chart, and a remark on its names."""
     (a, b), meaning = labels(found.run.plan.entrants, 80)
     return f"{a} against {b}", meaning
 
 
-def _stopped(found: Results) -> bool:
-    return test_of(found.run.plan) is not None and found.run.finished is not None
-
-
 def _pairs_axis(axes: Axes, last: int) -> None:
+    """Make the x axis count pairs, from 0 to `last`."""
     axes.set(xlim=(0, max(1.02 * last, 1.0)), xlabel="pairs")
     axes.locator_params(axis="x", integer=True)
     axes.xaxis.set_major_formatter("{x:,.0f}")
@@ -347,7 +339,7 @@ def _pairs_axis(axes: Axes, last: int) -> None:
 
 
 def _share_axis(axes: Axes, low: float, high: float) -> None:
-    """Per cent, with 50 always in sight."""
+    """Make the y axis show per cent, with 50 always visible."""
     low, high = min(low, 45.0), max(high, 55.0)
     margin = 0.05 * (high - low)
     axes.set_ylim(max(-2.0, low - margin), min(102.0, high + margin))
@@ -362,7 +354,7 @@ CHARTS: dict[str, Callable[[Results], Figure]] = {
     "tournament": tournament_chart,
     "worth": worth_chart,
 }
-"""By the names that ``knightfall plot --kind`` knows."""
+"""All charts by name, as ``knightfall plot --kind`` takes them."""
 
 _OF_KIND = {
     "league": ("ratings", "crosstable"),
@@ -372,46 +364,49 @@ _OF_KIND = {
 }
 
 
-def fitting(found: Results) -> tuple[str, ...]:
-    """The charts that a run can be shown by, the most telling one first."""
+def charts_for(found: Results) -> tuple[str, ...]:
+    """Return the names of the charts of a run, the most informative first."""
     plan = found.run.plan
     charts = _OF_KIND.get(plan.kind, ())
     return ("llr", *charts) if test_of(plan) is not None else charts
 
 
-def checked(found: Results, name: str | None = None) -> tuple[str, ...]:
-    """The chart of that name, or all that fit; an error if there is nothing to draw."""
-    fit = fitting(found)
+def charts_to_draw(found: Results, name: str | None = None) -> tuple[str, ...]:
+    """Return the chart of a name, or all charts of the run.
+
+    Raise a `KnightfallError` if the name is unknown or does not fit, or if no game was played.
+    """
+    fit = charts_for(found)
     run, kind = found.run.id, found.run.plan.kind
     if name is not None and name not in CHARTS:
         raise KnightfallError(
-            f"no chart {name!r}: accepted are {', '.join(CHARTS)}{nearest(name, CHARTS)}"
+            f"unknown chart {name!r}; known: {', '.join(CHARTS)}{nearest(name, CHARTS)}"
         )
     if name is not None and name not in fit:
         without = " without a sequential test" if (kind, name) == ("match", "llr") else ""
         raise KnightfallError(
-            f"run {run} is a {kind}{without}, which the chart {name!r} does not fit: "
+            f"run {run} is a {kind}{without}, which has no chart {name!r}: "
             f"{' and '.join(fit) or 'none'} can be drawn"
         )
     if not fit:
-        raise KnightfallError(f"run {run} is a {kind}: there are no charts of that")
+        raise KnightfallError(f"run {run} is a {kind}, which has no charts")
     if not found.played:
         raise KnightfallError(f"run {run} has no games yet: there is nothing to draw")
     return fit if name is None else (name,)
 
 
 def draw(name: str, found: Results) -> Figure:
-    """A chart by its name; an error if there is none or it does not fit the run."""
-    (name,) = checked(found, name)
+    """Return the chart of a name; raise a `KnightfallError` if it does not fit the run."""
+    (name,) = charts_to_draw(found, name)
     return CHARTS[name](found)
 
 
 __all__ = [
     "CHARTS",
-    "checked",
+    "charts_for",
+    "charts_to_draw",
     "crosstable_chart",
     "draw",
-    "fitting",
     "format_of",
     "llr_chart",
     "ratings_chart",

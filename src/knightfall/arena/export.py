@@ -1,11 +1,11 @@
-"""Runs on their way out of the store: as tables for analysis, or whole for another store.
+"""Export runs as tables, or whole for another store; back up a store.
 
 ::
 
     csv       a line per game, for spreadsheets and R; no cell is a formula
     parquet   the same with every move's figures as lists, for pandas and DuckDB
-    jsonl     the run, then a line per pair: all that is known; `import_run` reads it back
-    text      the run, then games as tags and numbered moves, for people
+    jsonl     the run, then a line per pair, without loss; `import_run` reads it back
+    text      the run, then games as tags and numbered moves, for reading
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from knightfall.arena.plan import GameRecord
+import numpy as np
+
+from knightfall.arena.plan import COLUMN_FORMATS, GameRecord
 from knightfall.arena.store import Run, Store, StoredGame
 from knightfall.arena.store_file import SUMS, position
 from knightfall.arena.stored_games import scoresheet
@@ -37,25 +39,28 @@ COLUMNS = (
     "run", "pair", "game", "match", "first", "second", "opening", "hunter", "seed", "repeats",
     "winner", "winner_name", "reason", "plies", *SUMS, "moves", "detail",
 )  # fmt: skip
-"""The columns of csv and parquet; `first`, `second` and `winner_name` are names of agents."""
+"""The columns of csv and parquet; `first`, `second` and `winner_name` are names of agents.
 
-LISTS = {"scores": "float64", "depths": "uint8", "nodes": "uint64", "microseconds": "uint32"}
-"""What parquet has besides, an item per move; `moves` is a list there, too."""
+Parquet also has the columns of `COLUMN_FORMATS`, lists with an item per move, as is `moves` there.
+"""
 
 GROUP = 4096
-"""Games that parquet keeps together, and that are in memory at one time."""
+"""Games in a row group of parquet, which are in memory at the same time."""
 
 
 def export_lines(run: Run, format: str, on_progress: OnProgress = nobody) -> Iterator[str]:
-    """The lines of csv, jsonl or text, with their ends; `on_progress` hears of pairs as they go."""
+    """Yield the lines of csv, jsonl or text, with line ends.
+
+    `on_progress` is called with the number of pairs written.
+    """
     writers = {"csv": _csv, "jsonl": _jsonl, "text": _text}
     if format not in writers:
-        raise KnightfallError(f"format {format!r} is not one of {', '.join(writers)}")
+        raise KnightfallError(f"unknown format {format!r}; known: {', '.join(writers)}")
     return writers[format](run, on_progress)
 
 
-def head(run: Run, pairs: int) -> dict[str, Any]:
-    """What the first line of jsonl and text says of the run."""
+def run_header(run: Run, pairs: int) -> dict[str, Any]:
+    """Return the content of the first line of jsonl and text."""
     return {
         "format": RUN_FORMAT,
         "key": run.key,
@@ -72,12 +77,13 @@ def head(run: Run, pairs: int) -> dict[str, Any]:
 
 
 def _jsonl(run: Run, on_progress: OnProgress) -> Iterator[str]:
+    """Yield the lines of the format jsonl."""
     played = run.played
-    yield _json(head(run, played))
+    yield json_line(run_header(run, played))
     places = len(run.plan.matches)
     for record in islice(run.pairs(), played):
         task = record.task
-        yield _json(
+        yield json_line(
             {
                 "pair": task.number,
                 "match": task.number % places,
@@ -89,11 +95,8 @@ def _jsonl(run: Run, on_progress: OnProgress) -> Iterator[str]:
         on_progress(task.number + 1)
 
 
-def _json(content: dict[str, Any]) -> str:
-    return json_line(content)
-
-
 def _game_json(game: GameRecord, opening: str) -> dict[str, Any]:
+    """Return a game as plain values."""
     return {
         "winner": game.winner,
         "reason": game.reason,
@@ -108,12 +111,14 @@ def _game_json(game: GameRecord, opening: str) -> dict[str, Any]:
 
 
 def _moves(game: GameRecord, opening: str) -> list[str]:
+    """Return the names of the cells moved to."""
     return list(game.moves(position(opening)))
 
 
 def _text(run: Run, on_progress: OnProgress) -> Iterator[str]:
+    """Yield the parts of the format text."""
     played = run.played
-    yield "% " + _json(head(run, played))
+    yield "% " + json_line(run_header(run, played))
     for record in islice(run.pairs(), played):
         for game in (0, 1):
             yield "\n" + scoresheet(run.plan, record, game).to_text()
@@ -124,6 +129,7 @@ def _text(run: Run, on_progress: OnProgress) -> Iterator[str]:
 
 
 def _csv(run: Run, on_progress: OnProgress) -> Iterator[str]:
+    """Yield the lines of the format csv."""
     page = StringIO()
     writer = csv.writer(page, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -138,7 +144,7 @@ def _csv(run: Run, on_progress: OnProgress) -> Iterator[str]:
 
 
 def _games(run: Run, on_progress: OnProgress) -> Iterator[tuple[StoredGame, GameRecord]]:
-    """Every game as a line and whole."""
+    """Yield every game, as a row and as a record."""
     lines = run.games()
     for record in run.pairs():
         for game, line in zip(record.games, islice(lines, 2), strict=True):
@@ -147,32 +153,34 @@ def _games(run: Run, on_progress: OnProgress) -> Iterator[tuple[StoredGame, Game
 
 
 def _row(run: Run, line: StoredGame) -> dict[str, Any]:
-    """The columns but for the last two."""
+    """Return the values of all `COLUMNS` but the last two."""
     names = {side: run.plan.entrants[getattr(line, side)].name for side in ("first", "second")}
     names["winner_name"] = names["first" if line.winner == "w" else "second"]
     return {name: names[name] if name in names else getattr(line, name) for name in COLUMNS[:-2]}
 
 
 def export_parquet(run: Run, out: IO[bytes], on_progress: OnProgress = nobody) -> None:
-    """Write a Parquet file of all games."""
+    """Write all games to a Parquet file; it needs pyarrow."""
     require("--format parquet", "pyarrow")
     arrow: Any = importlib.import_module("pyarrow")
     parquet: Any = importlib.import_module("pyarrow.parquet")
     texts = {"first", "second", "opening", "hunter", "winner", "winner_name", "reason"}
     kinds = {name: arrow.string() if name in texts else arrow.int64() for name in COLUMNS[:-2]}
     kinds["moves"] = arrow.list_(arrow.string())
-    kinds |= {name: arrow.list_(getattr(arrow, kind)()) for name, kind in LISTS.items()}
+    for name, format in COLUMN_FORMATS.items():
+        kinds[name] = arrow.list_(arrow.from_numpy_dtype(np.dtype(format)))
     kinds["detail"] = arrow.string()
     schema = arrow.schema(list(kinds.items()))
     games = _games(run, on_progress)
     with parquet.ParquetWriter(out, schema) as writer:
         while group := list(islice(games, GROUP)):
-            rows = [_whole_row(run, line, game) for line, game in group]
+            rows = [_row_with_lists(run, line, game) for line, game in group]
             writer.write_table(arrow.Table.from_pylist(rows, schema=schema))
 
 
-def _whole_row(run: Run, line: StoredGame, game: GameRecord) -> dict[str, Any]:
-    lists = {name: game.column(name).tolist() for name in LISTS}  # type: ignore[arg-type]
+def _row_with_lists(run: Run, line: StoredGame, game: GameRecord) -> dict[str, Any]:
+    """Return the values of all columns of parquet."""
+    lists: dict[str, Any] = {name: game.column(name).tolist() for name in COLUMN_FORMATS}
     return {
         **_row(run, line),
         "moves": _moves(game, line.opening),
@@ -181,8 +189,8 @@ def _whole_row(run: Run, line: StoredGame, game: GameRecord) -> dict[str, Any]:
     }
 
 
-BESIDE = ("-wal", "-journal", "-shm")
-"""The ends of the names of files that belong to a store that is being written."""
+SIDE_FILES = ("-wal", "-journal", "-shm")
+"""Name endings of the files that SQLite keeps beside a store in use."""
 
 
 def back_up(
@@ -192,12 +200,12 @@ def back_up(
     force: bool = False,
     on_progress: Callable[[int, int], None] = lambda left, of: None,
 ) -> Path:
-    """Copy a store to a file, whole or not at all; the file's full path.
+    """Copy a store to a file, whole or not at all; return the file's full path.
 
-    It is the store of one moment, made by SQLite itself: what is only in the file beside it
-    (``-wal``) is in the copy, and runs that are going on need not stop.
+    SQLite copies the state of one moment, including the part that is still in its log (``-wal``).
+    Runs that are being played need not stop.
     """
-    target = _checked(store, Path(path), force)
+    target = _checked_target(store, Path(path), force)
     try:
         with atomic_draft(target) as draft:
             store.file.back_up(draft, on_progress)
@@ -208,17 +216,18 @@ def back_up(
     return target
 
 
-def _checked(store: Store, path: Path, force: bool) -> Path:
+def _checked_target(store: Store, path: Path, force: bool) -> Path:
+    """Return the full path of a backup; raise a `KnightfallError` if it cannot be written."""
     try:
         target = path.expanduser().absolute()
         if target.exists() and target.samefile(store.file.path):
             raise KnightfallError(f"{str(path)!r} is the store itself: name another file")
         check_output(target, force=force)
-        # SQLite would take what they hold for a part of the copy.
-        for beside in (target.with_name(target.name + end) for end in BESIDE):
+        # SQLite would read their content as a part of the copy.
+        for beside in (target.with_name(target.name + end) for end in SIDE_FILES):
             if beside.exists():
                 raise KnightfallError(
-                    f"{str(path)!r} is a store in use: {beside.name} lies beside it; name another"
+                    f"{str(path)!r} is a store in use ({beside.name} exists): name another file"
                 )
     except (OSError, RuntimeError) as error:  # a name too long, a user unknown
         raise KnightfallError(f"cannot write {str(path)!r}: {error}") from None

@@ -1,9 +1,8 @@
-"""A run in a file: the jsonl that `export` wrote, read back and checked.
+"""Import a run from the jsonl file that `export` wrote, and check it.
 
-Every game is played over: a file that was cut short or edited by hand is refused with the line
-that is wrong.  What a run is taken for, its `key`, follows from its plan and engine: a file that
-says otherwise is refused.  That openings and seeds are those of the plan is asked only of a run of
-this version: another one may have drawn them otherwise.
+All moves are replayed; an error names the line of a file that was cut short or edited by hand.  The
+key of the run must be that of its plan and engine.  Openings and seeds must be those of the plan if
+the run was played by this version; another version may have drawn others.
 """
 
 from __future__ import annotations
@@ -23,11 +22,8 @@ import numpy as np
 from knightfall.arena import version
 from knightfall.arena.export import RUN_FORMAT
 from knightfall.arena.plan import (
-    DEPTH,
-    MICROSECONDS,
-    NODES,
+    COLUMN_FORMATS,
     REASONS,
-    SCORE,
     GameRecord,
     PairRecord,
     PairTask,
@@ -55,17 +51,16 @@ from knightfall.reading import (
 )
 
 LONGEST_LINE = 2**24
-"""16 MB, the plan with a huge book included."""
+"""Most bytes of a line: 16 MB hold even a plan with a huge book."""
 
 MOST_SEED = 2**63 - 1
-MOST = 2**53  # beyond it not every reader of JSON is exact
-_COUNTS = {"depths": DEPTH, "nodes": NODES, "microseconds": MICROSECONDS}
+MOST = 2**53  # larger whole numbers are not exact in every JSON reader
 _NOT_FINITE = ("inf", "-inf", "nan")
 
 
 @dataclass(frozen=True)
-class Head:
-    """The first line of a file: the run's row."""
+class RunHeader:
+    """The first line of a file: the content of the run's row in the store."""
 
     key: str
     engine: str
@@ -78,19 +73,22 @@ class Head:
 
 
 class RunFile:
-    """A file that holds one run."""
+    """A jsonl file that holds one run."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @cached_property
-    def head(self) -> Head:
-        """What the first line says."""
+    def head(self) -> RunHeader:
+        """The first line, checked."""
         with self._lines() as lines, self._at(1):
-            return _head(next(lines, (1, ""))[1])
+            return _header(next(lines, (1, ""))[1])
 
     def pairs(self, on_progress: OnProgress = nobody, replay: bool = True) -> Iterator[PairRecord]:
-        """The pairs in order, each game played over if asked for."""
+        """Yield the pairs in order; replay their moves if `replay`.
+
+        Raise a `KnightfallError` that names the line if a pair is wrong or missing.
+        """
         expected = self.head.pairs
         number, line = 0, 1
         with self._lines() as lines:
@@ -99,7 +97,7 @@ class RunFile:
                 if not text.strip():
                     continue
                 with self._at(line):
-                    _must(number < expected, f"more pairs than the {expected} of the first line")
+                    _must(number < expected, f"more pairs than the first line says ({expected})")
                     record = self._pair(number, text, replay)
                 number += 1
                 on_progress(number)
@@ -108,6 +106,7 @@ class RunFile:
             _must(number == expected, f"the file ends after {number} of {expected} pairs")
 
     def _pair(self, number: int, text: str, replay: bool) -> PairRecord:
+        """Return the pair of a line."""
         content = _object(text)
         check(_PAIR, content)
         _must(content["pair"] == number, f'"pair" must be {number}, not {content["pair"]}')
@@ -116,10 +115,14 @@ class RunFile:
         return PairRecord(task, (one, two))
 
     def _task(self, number: int, fen: str, seed: int) -> PairTask:
+        """Return the task of a pair, whose opening and seed are those of the file."""
         plan = self.head.plan
         match = plan.matches[number % len(plan.matches)]
         opening = Position.from_fen(fen)
-        _must(opening.placed and opening.winner is None, f"no game can begin with {fen!r}")
+        _must(
+            opening.placed and opening.winner is None,
+            f"no game can begin with {fen!r}",
+        )
         a, b = plan.entrants[match.a].agent, plan.entrants[match.b].agent
         task = PairTask(number, a, b, opening.fen, seed)
         if self.head.engine == version.engine():
@@ -130,71 +133,81 @@ class RunFile:
 
     @contextmanager
     def _lines(self) -> Iterator[Iterator[tuple[int, str]]]:
+        """Open the file and yield an iterator over its numbered lines."""
         with opened(self.path) as file:
             yield self._numbered(file)
 
     def _numbered(self, file: IO[bytes]) -> Iterator[tuple[int, str]]:
+        """Yield the lines with their numbers, from 1 on."""
         number = 0
         while line := file.readline(LONGEST_LINE + 1):
             number += 1
             if len(line) > LONGEST_LINE:
                 raise KnightfallError(
-                    f"{str(self.path)!r}, line {number} has more than {LONGEST_LINE:,} bytes: this "
-                    "is not a file that export wrote"
+                    f"{str(self.path)!r}, line {number} has more than {LONGEST_LINE:,} bytes: only "
+                    "files that export wrote are accepted"
                 )
             yield number, decoded(line, self.path)
 
     @contextmanager
     def _at(self, line: int) -> Iterator[None]:
+        """Prefix errors of the block with the file and the line."""
         try:
             yield
         except KnightfallError as error:
             raise KnightfallError(f"{self.path}, line {line}: {error}") from None
 
 
-def _must(right: bool, otherwise: str) -> None:
-    if not right:
-        raise KnightfallError(otherwise)
+def _must(condition: bool, message: str) -> None:
+    """Raise a `KnightfallError` with a message unless a condition holds."""
+    if not condition:
+        raise KnightfallError(message)
 
 
 # -- the first line ----------------------------------------------------------------------------
 
 
 def _object(text: str) -> dict[str, Any]:
+    """Return the JSON object of a line."""
     try:
         content = parse_json(text)
     except KnightfallError as error:
-        raise KnightfallError(f"this is not a line that export wrote: {error}") from None
+        raise KnightfallError(f"not a line of an exported run: {error}") from None
     check({...: object}, content)
     return dict(content)
 
 
-def _head(text: str) -> Head:
+def _header(text: str) -> RunHeader:
+    """Return the first line, checked."""
     _must(
         not text.startswith("%"),
-        "games as text lack what was thought: import takes what export --format jsonl wrote",
+        "this is an export as text, without scores and times: export with --format jsonl instead",
     )
     content = check_format(_object(text), RUN_FORMAT)
     check(_HEAD, content)
     plan, outcome = plan_of(content["plan"]), content["outcome"]
-    _must("knightfall" in content["versions"], '"versions" must name that of knightfall')
+    _must("knightfall" in content["versions"], '"versions" must name the version of "knightfall"')
     _check_names(plan)
     _must(
         content["pairs"] <= plan.total <= MOST_STORED,
         f"{content['pairs']} pairs, but the plan has {plan.total}",
     )
-    _must((content["finished"] is None) == (outcome is None), "an outcome is told at the end")
+    _must(
+        (content["finished"] is None) == (outcome is None),
+        '"finished" and "outcome" must both be given or both be null',
+    )
     for time in filter(None, (content["created"], content["finished"])):
         _must(
-            TIME.fullmatch(time) is not None, f"{shown(time)} is no time as in 2017-05-31T12:00:00Z"
+            TIME.fullmatch(time) is not None,
+            f"time {shown(time)} must be written as in 2017-05-31T12:00:00Z",
         )
     key = plan.key(content["versions"]["knightfall"])
     _must(
         content["key"] == key,
-        f"its key is {shown(content['key'])}, but that of its plan and engine is {key!r}: "
-        "it is not the run it says it is",
+        f"its key is {shown(content['key'])}, but its plan and engine have the key {key!r}: one of "
+        "them was edited",
     )
-    return Head(
+    return RunHeader(
         key=key,
         engine=content["versions"]["knightfall"],
         plan=plan,
@@ -219,15 +232,16 @@ _HEAD: dict[str, Any] = {
 
 
 def _check_names(plan: Plan) -> None:
-    """Those of our own runs are printable: `enter` sees to it."""
+    """Raise a `KnightfallError` if an entrant's name is not printable, as `enter` makes them."""
     for entrant in plan.entrants:
         _must(
             printable(entrant.name) == entrant.name,
-            f"the name {shown(entrant.name)} holds characters that cannot be shown",
+            f"the name {shown(entrant.name)} contains characters that cannot be printed",
         )
 
 
 def _sorted(content: dict[str, Any]) -> str:
+    """Return an object as the store keeps it: JSON with sorted keys."""
     return json.dumps(content, sort_keys=True, ensure_ascii=False)
 
 
@@ -244,36 +258,42 @@ _PAIR: dict[Any, Any] = {
 
 
 def _from_json(content: Any, task: PairTask, replay: bool) -> GameRecord:
+    """Return a game's record from plain values; raise a `KnightfallError` if they are wrong."""
     moves = content["moves"]
-    cells = _played_over(task, moves, content.get("winner"), content["reason"], replay)
+    cells = _checked_cells(task, moves, content.get("winner"), content["reason"], replay)
     scores = Items((float, OneOf(tuple(_NOT_FINITE))), len(moves), len(moves))
     counts = {
         name: Items(Whole(0, min(int(np.iinfo(kind).max), MOST)), len(moves), len(moves))
-        for name, kind in _COUNTS.items()
+        for name, kind in COLUMN_FORMATS.items()
+        if name != "scores"
     }
     check({"scores": scores, **counts, ...: object}, content)
-    packed = {"scores": np.array([float(x) for x in content["scores"]], SCORE).tobytes()}
-    for name, kind in _COUNTS.items():
-        packed[name] = np.array(content[name], kind).tobytes()
+    columns = {**content, "scores": [float(x) for x in content["scores"]]}
+    packed = {name: np.array(columns[name], of).tobytes() for name, of in COLUMN_FORMATS.items()}
     return GameRecord(
         content["winner"], content["reason"], cells, **packed, detail=content["detail"]
     )
 
 
-def _played_over(task: PairTask, moves: list[str], winner: Any, reason: str, replay: bool) -> bytes:
-    """The cells of a game; an error unless every move is legal and the end is as it is told."""
+def _checked_cells(
+    task: PairTask, moves: list[str], winner: Any, reason: str, replay: bool
+) -> bytes:
+    """Return the cells moved to.
+
+    With `replay`, raise a `KnightfallError` if a move is illegal or the end is wrong.
+    """
     opening = Position.from_fen(task.opening)
     if not replay:
         return bytes(opening.board.cell(move) for move in moves)
     position = Scoresheet.played(opening, moves).final
     _must(
         (reason == "no moves") == (position.winner is not None),
-        f"the game is {'not ' if position.winner is None else ''}over after its moves, but the "
-        f"reason is {reason}",
+        f"the reason is {reason!r}, but after its moves the game is "
+        f"{'not ' if position.winner is None else ''}over",
     )
-    # Whoever fails to answer, for whatever reason, is the one to move.
+    # The side to move has lost, for whatever reason.
     right = other(position.to_move)
-    _must(winner == right, f"the winner is {right}, not {shown(winner)}")
+    _must(winner == right, f"the winner must be {right!r}, not {shown(winner)}")
     return bytes(opening.board.cell(move) for move in moves)
 
 
@@ -284,18 +304,19 @@ def import_run(
     again: bool = False,
     on_progress: OnProgress = nobody,
 ) -> Run:
-    """Add the run of a file to a store, whole or not at all; `on_progress` hears of pairs read.
+    """Add the run of a file to a store, whole or not at all, and return it.
 
-    A run whose plan and engine the store has already is refused unless `again`.
+    `on_progress` is called with the number of pairs read.  Raise a `KnightfallError` if the file is
+    wrong, or if the store has a run of the same plan and engine, unless `again`.
     """
     file = RunFile(Path(os.path.expanduser(path)))
     head = file.head
     if not again:
         _refuse_known(store, file)
-    # First check all, which takes time, and only then keep others from writing.
+    # Check everything before the transaction, because that takes time and blocks other writers.
     deque(file.pairs(on_progress), maxlen=0)
     with store.file.writing():
-        if not again:  # somebody may have been quicker
+        if not again:  # another process may have been quicker
             _refuse_known(store, file)
         attempt, _ = store.latest(head.key)
         id = store.insert(head.plan, head.key, attempt + 1, head.created, head.versions)
@@ -311,9 +332,10 @@ def import_run(
 
 
 def _refuse_known(store: Store, file: RunFile) -> None:
+    """Raise a `KnightfallError` if the store has a run of the same plan and engine."""
     _, known = store.latest(file.head.key)
     if known is not None:
         raise KnightfallError(
-            f"{file.path}: run {known} in {store.file.path} has the same plan and engine already; "
-            "--again adds it as another"
+            f"{file.path}: run {known} in {store.file.path} has the same plan and engine; "
+            "--again adds it as another run"
         )

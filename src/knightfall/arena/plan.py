@@ -1,8 +1,8 @@
-"""The plan of a run, who takes part in it, and the records of its pairs.
+"""The plan of a run, its entrants and matches, and the records of its pairs.
 
 A plan is a value.  Everything about a run follows from it: pair number 17 is the same pair on one
-process, on two or on a cluster, today and when the run is taken up again.  Pairs come round by
-round, each match playing one pair a round, so a run that was stopped early is a fair one.
+process, on two or on a cluster, today and when the run is resumed.  In every round each match plays
+one pair, so a run that was stopped early is fair to all.
 
 A pair is one opening played twice, each agent once on either side.  Nothing smaller is scheduled,
 stored or counted.
@@ -38,12 +38,15 @@ if TYPE_CHECKING:
 
 Reason = Literal["no moves", "timeout", "forfeit", "illegal", "crash"]
 """Why the loser lost: it had no move left (the ordinary end), answered too late or never, gave up
-(answered nothing), answered with something that is no legal move, or raised an error or died."""
+(answered nothing), answered with something other than a legal move, or crashed."""
 
 REASONS: tuple[Reason, ...] = ("no moves", "timeout", "forfeit", "illegal", "crash")
 
-# How the numbers of a game are kept: little-endian, one item per move.
-CELL, SCORE, DEPTH, NODES, MICROSECONDS = "u1", "<f8", "u1", "<u8", "<u4"
+Column = Literal["scores", "depths", "nodes", "microseconds"]
+COLUMN_FORMATS: dict[Column, str] = {
+    "scores": "<f8", "depths": "u1", "nodes": "<u8", "microseconds": "<u4",
+}  # fmt: skip
+"""Numpy formats of the columns of a game, which have one item per move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +64,17 @@ class PairTask:
     seed: int
 
     def seats(self, game: int) -> dict[Side, str]:
-        """Who plays which knight in game 0 or 1."""
+        """Return the agent of each side, w and b, in game 0 or 1."""
         return {"w": self.a, "b": self.b} if game == 0 else {"w": self.b, "b": self.a}
 
 
 @dataclass(frozen=True, slots=True)
 class GameRecord:
-    """A game, whole.  The columns are bytes, one item per move (see the formats above).
+    """A complete game.  Its columns are bytes, with one item per move (see the formats above).
 
-    `scores` are for the side that moved: ±inf where it was proven.  `detail` says more of an
-    unusual end: the error, or the answer that was no move.  To decide something by how a game
-    ended, ask for its `ending`: the detail is for people.
+    `scores` are from the view of the side that moved, ±inf for a proven win or loss.  `detail`
+    describes an unusual end for readers: the error, or the answer that was not a move.  Programs
+    should use `ending`.
     """
 
     winner: Side
@@ -80,27 +83,26 @@ class GameRecord:
     scores: bytes
     depths: bytes
     nodes: bytes
-    microseconds: bytes = field(compare=False)  # no two runs take the same time
+    microseconds: bytes = field(compare=False)  # differs from run to run
     detail: str = ""
 
     @property
     def ending(self) -> Ending:
-        """The kind of ending, finer than the reason: whether a forfeit was a resignation, say."""
+        """The kind of ending, finer than the reason: it tells a resignation from other forfeits."""
         return ending_of(self.reason, self.detail)
 
     @property
     def plies(self) -> int:
-        """Return the number of moves that were made."""
+        """The number of moves that were made."""
         return len(self.cells)
 
     def moves(self, opening: Position) -> tuple[str, ...]:
-        """The names of the cells moved to."""
+        """Return the names of the cells moved to."""
         return tuple(opening.board.name(cell) for cell in self.cells)
 
-    def column(self, name: Literal["scores", "depths", "nodes", "microseconds"]) -> npt.NDArray:  # type: ignore[type-arg]
-        """A column as an array."""
-        formats = {"scores": SCORE, "depths": DEPTH, "nodes": NODES, "microseconds": MICROSECONDS}
-        return np.frombuffer(getattr(self, name), formats[name])
+    def column(self, name: Column) -> npt.NDArray[Any]:
+        """Return a column as an array."""
+        return np.frombuffer(getattr(self, name), COLUMN_FORMATS[name])
 
 
 def game_record(
@@ -114,37 +116,36 @@ def game_record(
     seconds: npt.ArrayLike,
     detail: str = "",
 ) -> GameRecord:
-    """A record, its columns packed."""
-    microseconds = np.rint(np.asarray(seconds, "f8") * 1e6)
+    """Return a game's record, with its columns packed into bytes; times are in seconds."""
+    columns: dict[Column, npt.ArrayLike] = {
+        "scores": scores,
+        "depths": np.minimum(np.asarray(depths, "i8"), 255),
+        "nodes": nodes,
+        "microseconds": np.minimum(np.rint(np.asarray(seconds, "f8") * 1e6), 2**32 - 1),
+    }
+    packed = {name: np.asarray(of, COLUMN_FORMATS[name]).tobytes() for name, of in columns.items()}
     return GameRecord(
-        winner,
-        reason,
-        cells=np.asarray(cells, CELL).tobytes(),
-        scores=np.asarray(scores, SCORE).tobytes(),
-        depths=np.minimum(np.asarray(depths, "i8"), 255).astype(DEPTH).tobytes(),
-        nodes=np.asarray(nodes, NODES).tobytes(),
-        microseconds=np.minimum(microseconds, 2**32 - 1).astype(MICROSECONDS).tobytes(),
-        detail=storable(detail),
+        winner, reason, np.asarray(cells, "u1").tobytes(), **packed, detail=storable(detail)
     )
 
 
 @dataclass(frozen=True, slots=True)
 class PairRecord:
-    """A pair that was played: game 0 with `a` as the first player, then game 1 with `b`."""
+    """The record of a pair: game 0 with `a` as the first player, then game 1 with `b`."""
 
     task: PairTask
     games: tuple[GameRecord, GameRecord]
 
     @property
     def score(self) -> int:
-        """How many of the two games `a` won: 0 is LL, 1 is WL, 2 is WW."""
+        """The number of games that `a` won: 0 is LL, 1 is WL, 2 is WW."""
         return (self.games[0].winner == "w") + (self.games[1].winner == "b")
 
     @property
     def first(self) -> int:
         """1 if `a` won the game in which it moves first, else 0.
 
-        That is game 0, unless the opening is one in which b is to move.
+        This is game 0, unless side b is to move in the opening.
         """
         if self.task.opening.split()[1] == "w":
             return int(self.games[0].winner == "w")
@@ -153,7 +154,7 @@ class PairRecord:
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """An agent that takes part: its full string, and what to call it in a table."""
+    """A participant of a run: its full agent string, and its name in tables."""
 
     agent: str
     name: str
@@ -161,10 +162,10 @@ class Entrant:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Two entrants, by number, who meet in every round.
+    """Two entrants, by number, that play a pair in every round.
 
-    Matches of one series play the same openings with the same seeds: that is what makes two test
-    agents comparable opening by opening.
+    Matches of one series play the same openings with the same seeds, so that two test agents can
+    be compared opening by opening.
     """
 
     a: int
@@ -174,12 +175,12 @@ class Match:
 
 @dataclass(frozen=True)
 class Plan:
-    """All that decides what is played.
+    """The complete description of a run.
 
-    `pairs` is how many each match wants; where the openings do not suffice it gets `rounds`.
-    Each opening is used `repeats` times in a row, with new seeds.  `stop` names a rule that may
-    end the run sooner (see `knightfall.arena.run_loop`).  `files` holds the hashes of
-    users' files that agents come from: a file that was edited makes another plan.
+    Each match plays `pairs` pairs, or `rounds` if there are fewer openings.  Each opening is used
+    `repeats` times in a row, with new seeds.  `stop` names a rule that may end the run early (see
+    `knightfall.arena.run_loop`).  `files` maps the paths of users' files to hashes, so that an
+    edited file makes another plan.
     """
 
     kind: str
@@ -197,30 +198,30 @@ class Plan:
 
     @cached_property
     def starts(self) -> tuple[str, ...]:
-        """The positions games may begin with, in no particular order."""
+        """The FENs of all start positions, before shuffling."""
         return self.book or tuple(_every_opening(self.board))
 
     @property
     def rounds(self) -> int:
-        """How many pairs each match gets: no opening is used more often than `repeats` says."""
+        """The pairs that each match plays: no opening is used more than `repeats` times."""
         return min(self.pairs, len(self.starts) * self.repeats)
 
     @property
     def exhausted(self) -> bool:
-        """Whether there are fewer openings than were asked for."""
+        """Whether there are fewer openings than `pairs` needs."""
         return self.rounds < self.pairs
 
     @property
     def total(self) -> int:
-        """How many pairs the run has if nothing stops it sooner."""
+        """The number of pairs of the run if no rule ends it early."""
         return self.rounds * len(self.matches)
 
     def so_far(self, played: int) -> str:
-        """Say how many pairs are played, and of how many unless a rule may end the run sooner."""
+        """Return "5 of 100 pairs", or "5 pairs" if a rule may end the run early."""
         return count(played, "pair") if self.stop else f"{played:,} of {count(self.total, 'pair')}"
 
     def task(self, number: int) -> PairTask:
-        """Pair number 0, 1, 2, …"""
+        """Return pair number 0, 1, 2, … of the schedule."""
         round, place = divmod(number, len(self.matches))
         match = self.matches[place]
         return PairTask(
@@ -232,11 +233,11 @@ class Plan:
         )
 
     def tasks(self, start: int = 0) -> Iterator[PairTask]:
-        """The pairs from a number on."""
+        """Yield the pairs from number `start` on."""
         return (self.task(number) for number in range(start, self.total))
 
     def order(self, series: int) -> list[str]:
-        """The openings of a series, in the order they are played."""
+        """Return the openings of a series, in the order in which they are played."""
         if series not in self._orders:
             order = shuffled(self.starts, self.seed, series)
             self._orders[series] = by_hunter(order) if self.stratify else order
@@ -249,51 +250,55 @@ class Plan:
     # -- as text ---------------------------------------------------------------------------
 
     def to_json(self) -> str:
-        """The plan as JSON; equal plans give equal texts."""
+        """Return the plan as JSON; equal plans give equal texts."""
         return json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
 
     def key(self, engine: str) -> str:
-        """What tells this run from all others: the plan, played by this version of the engine."""
+        """Return a hash of the plan and the engine's version, which identifies the run."""
         return hashlib.sha256(f"{engine}\n{self.to_json()}".encode()).hexdigest()[:20]
 
 
 @lru_cache(maxsize=8)
 def _every_opening(board: str) -> tuple[str, ...]:
+    """Return the FENs of all openings of a board in which the first player can move."""
     width, height = (int(side) for side in board.split("x"))
     found = openings(Board.of(width, height))
     if not found:
-        raise KnightfallError(f"board {board}: no opening leaves a move to make")
+        raise KnightfallError(f"board {board}: in no opening can the first player move")
     return tuple(found)
 
 
 def _pair_seed(seed: int, series: int, round: int) -> int:
-    """From 1 on: 0 is the seed of agents that were given none."""
+    """Return the seed of a round, at least 1: agents take seed 0 to mean none."""
     digest = hashlib.sha256(f"pair {seed}/{series}/{round}".encode()).digest()
     return 1 + int.from_bytes(digest[:4], "big") % (2**31 - 1)
 
 
 def may_repeat(plan: Plan) -> bool:
-    """Whether a match can come to the same opening twice: only then can it repeat its games."""
+    """Return whether a match may play an opening twice, and so repeat a pair move for move."""
     return plan.repeats > 1 or len(set(plan.book)) < len(plan.book)
 
 
-# -- who meets whom ------------------------------------------------------------------------
+# -- entrants and matches ------------------------------------------------------------------
 
 
-def everyone(entrants: Sequence[Entrant]) -> tuple[Match, ...]:
-    """A round robin: each couple once a round, all from the same openings."""
+def round_robin(entrants: Sequence[Entrant]) -> tuple[Match, ...]:
+    """Return the matches of a round robin, all from the same openings."""
     numbers = range(len(entrants))
     return tuple(Match(a, b) for a in numbers for b in numbers if a < b)
 
 
 def gauntlet(entrants: Sequence[Entrant], runners: int = 1) -> tuple[Match, ...]:
-    """The first few entrants each meet all the others, but not each other."""
+    """Return the matches of the first `runners` entrants against each of the others."""
     numbers = range(len(entrants))
     return tuple(Match(a, b) for a in numbers[:runners] for b in numbers[runners:])
 
 
-def tournament(tests: int, opponents: int) -> tuple[Match, ...]:
-    """Each of the first entrants meets each of the others; a series of openings per opponent."""
+def tournament_matches(tests: int, opponents: int) -> tuple[Match, ...]:
+    """Return the matches of the first `tests` entrants against the following `opponents`.
+
+    Each opponent has its own series of openings, the same for all test agents.
+    """
     return tuple(
         Match(test, tests + opponent, series=opponent)
         for opponent in range(opponents)
@@ -308,10 +313,11 @@ def enter(
     protocol: str = "",
     limits: TimeLimits | None = None,
 ) -> tuple[Entrant, ...]:
-    """Return the entrants of agent strings, numbered where one name occurs twice.
+    """Return entrants for agent strings; names that occur twice are numbered.
 
-    `budget` replaces that of every agent that deepens; a heuristic alone plays with `search`, and
-    course names are those of `protocol` (see `parse_agent`).
+    `budget` replaces the budget of every agent that deepens, and `limits` sets the course's time
+    limits.  A heuristic alone plays with `search`, and course names are those of `protocol` (see
+    `parse_agent`).
     """
     agents = [parse_agent(text, search, protocol) for text in texts]
     if budget is not None:
@@ -329,17 +335,17 @@ def enter(
 
 
 def _renamed(before: Agent, after: Agent) -> Agent:
-    """Return an agent that got another budget, without a label that tells of the one before."""
-    told = re.search(r"\b(depth|nodes|time)\s*=", after.label)
-    return replace(after, label="") if told and before != after else after
+    """Return an agent whose budget may have changed, without a label that names the old budget."""
+    names_budget = re.search(r"\b(depth|nodes|time)\s*=", after.label)
+    return replace(after, label="") if names_budget and before != after else after
 
 
 @dataclass(frozen=True, slots=True)
 class TimeLimits:
     """The course's TIME_LIMIT and TIMER_THRESHOLD, in microseconds.
 
-    A move may take `limit`; a search stops when `threshold` of it is left.  Agents written in
-    Python get the whole limit: when to stop is up to them.
+    A move may take `limit`; a search stops when `threshold` of it is left.  Submissions get the
+    whole limit and decide for themselves when to stop.
     """
 
     limit: int
@@ -347,16 +353,16 @@ class TimeLimits:
 
 
 def files_of(entrants: Iterable[Entrant]) -> dict[str, str]:
-    """The users' files that decide what some entrants do, with a hash of what is in them."""
+    """Return the users' files that entrants depend on, each path with a hash of its content."""
     found = {path for entrant in entrants for path in known_agent(entrant.agent).sources()}
     return {path: file_hash(path) for path in sorted(found)}
 
 
 def file_hash(path: str) -> str:
-    """Return the hash by which a plan knows what is in a file."""
+    """Return the hash of a file's content, as plans store it."""
     try:
         status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode):  # it may have no end
+        if not stat.S_ISREG(status.st_mode):  # a device may never end
             raise KnightfallError(f"{path} is not a file")
         return _hash_at(path, status.st_mtime_ns, status.st_size)
     except OSError as error:
@@ -365,18 +371,13 @@ def file_hash(path: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _hash_at(path: str, time: int, size: int) -> str:
-    """Of a file as it is since then."""
+    """Return the hash of a file; `time` and `size` make an edited file miss the cache."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:20]
 
 
-def check_files(plan: Plan) -> None:
-    """Refuse to go on with users' files that are not those the plan was made with."""
-    check_unchanged(plan.files)
-
-
-def check_unchanged(files: Mapping[str, str]) -> None:
-    """Raise a `KnightfallError` if a file does not have the hash that is given with it."""
+def check_files(files: Mapping[str, str]) -> None:
+    """Raise a `KnightfallError` if a file no longer has its hash, as in `Plan.files`."""
     for path, before in files.items():
         try:
             now = file_hash(path)
@@ -384,19 +385,20 @@ def check_unchanged(files: Mapping[str, str]) -> None:
             now = ""
         if now != before:
             raise KnightfallError(
-                f"{path} was edited while the run was going on; what was played since the last "
-                "write is not kept, and starting it again begins a run of its own"
+                f"{path} was edited during the run: pairs played since the last write are "
+                "discarded, and starting again begins a new run"
             )
 
 
 PAIRS = 100
-"""Pairs of a match unless said otherwise; a sequential test may take all openings there are."""
+"""Default number of pairs of a match; a sequential test may use all openings."""
 
 MOST_ELO = 10_000
+"""Upper bound of the error that a league accepts."""
 
 
 class Openings(TypedDict, total=False):
-    """Where games begin, and what decides their order: see `Plan`."""
+    """The fields of `Plan` that determine the openings and their order."""
 
     seed: int
     board: str
@@ -413,7 +415,7 @@ def match_plan(
     budget: Budget | None = None,
     **openings: Unpack[Openings],
 ) -> Plan:
-    """Two agents, a number of pairs or until a sequential test is decided."""
+    """Return the plan of a match, of a number of pairs or until a sequential test decides."""
     entrants = enter([a, b], budget)
     plan = Plan(
         kind="match",
@@ -437,9 +439,10 @@ def league_plan(
     budget: Budget | None = None,
     **openings: Unpack[Openings],
 ) -> Plan:
-    """Everyone meets everyone, or the first few all the others, at most until all are told apart.
+    """Return the plan of a league: a round robin, or the first `gauntlet_of` against the others.
 
-    `until` is the error in Elo that is small enough where two cannot be told apart.
+    With `until`, it ends when the Elo difference of each two neighbours in the ranking is
+    significant or known to within `until`.
     """
     if len(agents) < 2:
         given = f"only {agents[0]!r}" if agents else "none"
@@ -449,12 +452,12 @@ def league_plan(
             f"gauntlet={gauntlet_of} leaves no opponents: there are {len(agents)} agents"
         )
     if until is not None and not 0 < until < MOST_ELO:
-        raise KnightfallError(f"{until:g} is not a number of Elo above 0, as in 10")
+        raise KnightfallError(f"until={until:g} must be above 0 and below {MOST_ELO:,} Elo")
     entrants = enter(agents, budget)
     return Plan(
         kind="league",
         entrants=entrants,
-        matches=everyone(entrants) if gauntlet_of is None else gauntlet(entrants, gauntlet_of),
+        matches=round_robin(entrants) if gauntlet_of is None else gauntlet(entrants, gauntlet_of),
         pairs=pairs,
         stop={} if until is None else {"rule": "until", "error": until},
         files=files_of(entrants),

@@ -1,25 +1,25 @@
-"""One game, one pair.
+"""Play one game, one pair or a chunk of pairs in this process.
 
-Agents that are nothing but a search with a node or depth budget play whole games in compiled code
+Agents that consist of a search with a node or depth budget play whole games in compiled code
 (`knightfall.search.game_loop`); all others are asked move by move.  Both ways give the same record.
-A compiled game takes half a millisecond, so what is prepared for it is prepared once and kept: a
-line more of Python per game would show.
+A compiled game takes half a millisecond, so everything that can be prepared is prepared once and
+kept: one more line of Python per game would be measurable.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from knightfall.agents import Agent, known_agent
-from knightfall.agents.remote_player import in_time
+from knightfall.agents.remote_player import PATIENCE, RemotePlayer, in_time
 from knightfall.arena.plan import GameRecord, PairRecord, PairTask, Reason, game_record
 from knightfall.board import Board
 from knightfall.display.printable import storable
@@ -38,36 +38,27 @@ from knightfall.search.search_state import SETTINGS_DTYPE
 from knightfall.search.table import new_table
 
 if TYPE_CHECKING:
-    from knightfall.board import Board
     from knightfall.heuristics.evaluator import Evaluator
 
 REPLAYS = 3
-"""Times that a game is played again in which an agent was late because it had no core."""
+"""Most times that a game is replayed because an agent was late for want of a core."""
 
 BUSY_PATIENCE = 30.0
-"""Seconds to wait for a core before a submission's game by the wall clock is refused."""
+"""Seconds to wait for a free core before a game by the wall clock is refused."""
 
 
 class MoveSource(Protocol):
-    """Whoever can be asked for a move."""
+    """An agent, or a player in another process, that can be asked for a move."""
 
     def prepare(self, board: Board) -> object:
-        """Get ready for a game on a board, before the clock runs."""
+        """Prepare for a game on a board, before the clock runs."""
 
     def analyse(self, position: Position) -> Report:
-        """The move; an `AgentFailure` if there is none."""
+        """Return the chosen move; raise an `AgentFailure` if there is none."""
 
 
-@runtime_checkable
-class _ForOneGame(Protocol):
-    """A player in a process of its own, which has its time taken there."""
-
-    def over(self) -> None:
-        """Let go what was there for that game."""
-
-
-def seated(text: str, seed: int) -> Agent:
-    """The agent of a string, with the pair's seed unless it brings its own."""
+def agent_with_seed(text: str, seed: int) -> Agent:
+    """Return the agent of a string, with the pair's seed unless the string sets one."""
     agent = known_agent(text)
     return replace(agent, seed=agent.seed or seed)
 
@@ -75,43 +66,44 @@ def seated(text: str, seed: int) -> Agent:
 def play_pair(task: PairTask, ask: Callable[[Agent], MoveSource] | None = None) -> PairRecord:
     """Play both games of a pair, in this process.
 
-    `ask` gives the player to be asked in an agent's place: one that runs elsewhere, for agents
-    that may hang or die.
+    `ask` returns the player to ask in place of an agent: one in another process, for agents that
+    may hang or crash.
     """
     first, second = (_one_game(task, game, ask) for game in (0, 1))
     return PairRecord(task, (first, second))
 
 
 def _one_game(task: PairTask, game: int, ask: Callable[[Agent], MoveSource] | None) -> GameRecord:
+    """Play game 0 or 1 of a pair, up to `REPLAYS` times more if an agent had no core."""
     if ask is None:
         a, b = searcher(task.a), searcher(task.b)
         if a is not None and b is not None:
             both: dict[Side, Searcher] = {"w": a, "b": b} if game == 0 else {"w": b, "b": a}
             return play_compiled(both, task.opening, task.seed)
-    seats = {side: seated(text, task.seed) for side, text in task.seats(game).items()}
+    seats = {side: agent_with_seed(text, task.seed) for side, text in task.seats(game).items()}
     opening = Position.from_fen(task.opening)
     for replay in range(REPLAYS + 1):
         for agent in seats.values():
             if agent.needs_core:
-                need_core(agent)
+                require_core(agent)
         players = {side: ask(agent) if ask else agent for side, agent in seats.items()}
-        limits = {
-            side: None if isinstance(players[side], _ForOneGame) else agent.budget.seconds
+        limits = {  # a remote player measures its time in its own process
+            side: None if isinstance(players[side], RemotePlayer) else agent.budget.seconds
             for side, agent in seats.items()
         }
         try:
-            return play_asking(players, limits, opening, forgiving=replay < REPLAYS)
+            return play_move_by_move(players, limits, opening, forgiving=replay < REPLAYS)
         except AgentFailure:
             continue
         finally:
             for player in players.values():
-                if isinstance(player, _ForOneGame):
+                if isinstance(player, RemotePlayer):
                     player.over()
-    raise AssertionError("the last game is not forgiven")
+    raise AssertionError("unreachable: the last replay raises no AgentFailure")
 
 
-def need_core(agent: Agent) -> None:
-    """Wait for a core; raise a `RunnerFailure` if other processes do not leave one."""
+def require_core(agent: Agent) -> None:
+    """Wait for a free core; raise a `RunnerFailure` if there is none after `BUSY_PATIENCE`."""
     share = wait_for_core(BUSY_PATIENCE)
     if share < ENOUGH:
         raise RunnerFailure(
@@ -120,20 +112,20 @@ def need_core(agent: Agent) -> None:
         )
 
 
-def play_asking(
+def play_move_by_move(
     players: dict[Side, MoveSource],
     limits: dict[Side, float | None],
     opening: Position,
     *,
     forgiving: bool = False,
 ) -> GameRecord:
-    """Play a game in which each move is asked for; an agent that exceeds its limit loses.
+    """Play a game by asking for each move; a player that exceeds its limit (in seconds) loses.
 
-    If `forgiving`, raise the `AgentFailure` of an agent that exceeded its limit for want of a core.
+    With `forgiving`, raise the `AgentFailure` of a player that was late for want of a core.
     """
     for side, player in players.items():
         if limits[side] is not None:
-            with suppress(KnightfallError):  # whoever cannot get ready will fail when asked
+            with suppress(KnightfallError):  # a player that fails here fails again when asked
                 player.prepare(opening.board)
     position = opening
     rows: list[tuple[int, Report]] = []
@@ -155,8 +147,8 @@ def play_asking(
 def _ask(player: MoveSource, position: Position, limit: float | None) -> Report:
     """Return a player's move; raise an `AgentFailure` if it took longer than its limit.
 
-    A search in this process stops by the clock.  While others have the processor, it cannot: so it
-    is late only if it also computed for longer than its limit.
+    A search in this process checks the clock, but not while other processes have the core.  So it
+    counts as late only if its processor time exceeded the limit as well.
     """
     if not isinstance(player, Agent):
         return in_time(player.analyse(position), limit)
@@ -168,6 +160,7 @@ def _ask(player: MoveSource, position: Position, limit: float | None) -> Report:
 def _record(
     rows: list[tuple[int, Report]], loser: Side, reason: Reason, detail: str = ""
 ) -> GameRecord:
+    """Return the record of a game from its moves, the loser and the reason."""
     reports = [report for _, report in rows]
     return game_record(
         other(loser),
@@ -186,20 +179,20 @@ def _record(
 
 @dataclass(frozen=True)
 class Searcher:
-    """An agent that is nothing but a search, ready for compiled code.
+    """The settings of an agent that consists of a search, ready for compiled code.
 
-    The evaluator is kept for the whole run: a file edited meanwhile does not change the player.
+    The evaluator is kept for the whole run: editing a heuristic's file does not change it.
     """
 
     evaluator: Evaluator
     seed: int
     entries: int
-    settings: Any  # one record, all but its seed and its table
+    settings: Any  # one record of SETTINGS_DTYPE, without seed and table
 
 
 @lru_cache(maxsize=512)
 def searcher(text: str) -> Searcher | None:
-    """Return the searcher of an agent string; None if more than compiled code must play it."""
+    """Return the searcher of an agent string; None if the agent must be asked move by move."""
     from knightfall.heuristics.evaluator import evaluator
 
     agent = known_agent(text)
@@ -215,12 +208,13 @@ def searcher(text: str) -> Searcher | None:
 
 @lru_cache(maxsize=4096)
 def _start(fen: str) -> tuple[Position, tuple[int, int, int]]:
+    """Return the position of a FEN, and its three kernel words."""
     position = Position.from_fen(fen)
     return position, words(position)
 
 
 class _Workspace:
-    """The memory in which one thread plays: its boards, its scratch space, its tables."""
+    """The arrays that one thread plays in: boards, search state, transposition tables."""
 
     def __init__(self) -> None:
         self.boards: dict[Board, tuple[Any, Any, Any]] = {}
@@ -232,17 +226,17 @@ class _Workspace:
         self.tables: dict[int, Any] = {}
 
     def board(self, board: Board) -> tuple[Any, Any, Any]:
-        """Return the geometry of a board, for the searches of this thread alone.
+        """Return this thread's geometry of a board: the record, its words, its correct first words.
 
-        As a record, as words, and the words that it must begin with.
+        The last two show whether a heuristic has overwritten the record.
         """
         if board not in self.boards:
             boards = board_for(board)
             self.boards[board] = boards, boards.view(np.uint64), rules_of(board)
         return self.boards[board]
 
-    def seat(self, place: int, player: Searcher, seed: int) -> None:
-        """Set up a player; the one in place 0 moves first."""
+    def set_player(self, place: int, player: Searcher, seed: int) -> None:
+        """Set the player in a place; the one in place 0 moves first."""
         if player.entries not in self.tables:
             table = new_table(player.entries)
             self.tables[player.entries] = table, table.ctypes.data
@@ -264,12 +258,12 @@ def _thread_workspace() -> _Workspace:
 
 
 def play_compiled(seats: dict[Side, Searcher], opening: str, seed: int) -> GameRecord:
-    """Play a game from a position that is not over."""
+    """Play a game in compiled code, from a position that is not over."""
     workspace = _thread_workspace()
     position, start = _start(opening)
     board, mover = workspace.board(position.board), position.to_move
-    workspace.seat(0, seats[mover], seed)
-    workspace.seat(1, seats[other(mover)], seed)
+    workspace.set_player(0, seats[mover], seed)
+    workspace.set_player(1, seats[other(mover)], seed)
     play(*board, workspace.state, workspace.players, workspace.game, *start)
     game = workspace.game[0]
     plies = int(game["plies"])
@@ -277,7 +271,7 @@ def play_compiled(seats: dict[Side, Searcher], opening: str, seed: int) -> GameR
     reason: Reason = "no moves"
     detail = ""
     if game["failed"] == TAMPERED:
-        del workspace.boards[position.board]  # the next game gets another one
+        del workspace.boards[position.board]  # the next game gets a new one
         reason, detail = "crash", storable(str(seats[loser].evaluator.tampered()))
     elif game["failed"] in (RESIGNED, TOO_LATE):
         reason = "forfeit"
@@ -297,7 +291,7 @@ def play_compiled(seats: dict[Side, Searcher], opening: str, seed: int) -> GameR
 
 
 def _explanation(evaluator: Evaluator, boards: Any) -> str:
-    """Say what went wrong in a heuristic that failed."""
+    """Return the error message of a heuristic that failed; "" if it left none."""
     try:
         with evaluator.errors_explained(boards):
             pass
@@ -309,9 +303,9 @@ def _explanation(evaluator: Evaluator, boards: Any) -> str:
 
 
 def stopper() -> Callable[[], None]:
-    """Return a function that ends this thread's game, and all later ones, from another thread.
+    """Return a function by which another thread ends this thread's game and all later ones.
 
-    The records of such games mean nothing.
+    The records of games that were ended like this are meaningless.
     """
     workspace = _thread_workspace()
 
@@ -321,3 +315,85 @@ def stopper() -> Callable[[], None]:
             boards["limit"] = 0
 
     return stop
+
+
+# -- chunks of pairs ---------------------------------------------------------------------------
+
+
+def play_chunk(
+    tasks: Sequence[PairTask], careful: bool = False, patience: float = PATIENCE
+) -> list[PairRecord]:
+    """Play some pairs in this process; agents that run users' Python get processes of their own.
+
+    With `careful`, every agent gets one, and users' code may take at most `patience` seconds for a
+    move.
+    """
+    if not careful:
+        make_ready(text for task in tasks for text in (task.a, task.b))
+    return [_play_task(task, careful, patience) for task in tasks]
+
+
+def _play_task(task: PairTask, careful: bool, patience: float) -> PairRecord:
+    """Play a pair as `play_chunk` does."""
+
+    def player(agent: Agent) -> MoveSource:
+        return RemotePlayer(agent, patience) if careful or is_python(agent) else agent
+
+    if careful or any(is_python(known_agent(text)) for text in (task.a, task.b)):
+        return play_pair(task, player)
+    return play_pair(task)
+
+
+# -- getting agents ready --------------------------------------------------------------------
+
+
+def is_python(agent: Agent) -> bool:
+    """Return whether an agent's moves are chosen by users' Python code, which may crash or hang."""
+    return agent.in_python or agent.heuristic in _not_compiled
+
+
+def make_ready(texts: Iterable[str]) -> None:
+    """Compile what agents need, in one thread at a time; users' code once per run."""
+    for text in texts:
+        if text not in _ready:
+            with _preparing:
+                agent = replace(known_agent(text))  # a copy: its evaluator is for this run
+                if agent.has_users_code:
+                    _with_users_code.add(text)
+                if not agent.in_python:
+                    agent.prepare()
+                    searcher(text)  # caches the evaluator
+                    if agent.may_hang and not agent.only_here and not agent.evaluator.compiled:
+                        _not_compiled.add(agent.heuristic)
+                _ready.add(text)
+
+
+def check_agents(texts: Iterable[str]) -> None:
+    """Make agents ready; raise a `KnightfallError` if one of them cannot play at all.
+
+    Users' agents are tried in a process of their own, because a file may run any code when it is
+    imported.  Submissions of the course are only read; one that cannot be imported loses its games.
+    """
+    for text in dict.fromkeys(texts):
+        make_ready([text])
+        if text not in _tried:
+            known_agent(text).check()
+            _tried.add(text)
+
+
+def forget_agents() -> None:
+    """Read users' files again when they are next needed; called at the beginning of a run."""
+    with _preparing:
+        _ready.difference_update(_with_users_code)
+        _tried.difference_update(_with_users_code)
+        _with_users_code.clear()
+        _not_compiled.clear()
+        searcher.cache_clear()
+
+
+# Agent strings, except for the last.
+_ready: set[str] = set()
+_tried: set[str] = set()
+_with_users_code: set[str] = set()
+_not_compiled: set[str] = set()  # heuristics that must be interpreted
+_preparing = threading.Lock()

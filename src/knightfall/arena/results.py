@@ -1,8 +1,8 @@
-"""What a run says so far: who won how often, from which seat and in which role, at what cost; and
-what the reports on all kinds of runs have in common.
+"""The results of a run so far: wins by player, seat and role, and the cost of moves; and the base
+class of all reports.
 
-Counts are read from the tallies that the store keeps, so they are as quick after a million games
-as after ten.  Pairs that repeat an earlier one are left out.
+Counts are read from the tallies that the store keeps, so they take the same time after a million
+games as after ten.  Pairs that repeat an earlier one are left out.
 """
 
 from __future__ import annotations
@@ -19,9 +19,15 @@ import numpy.typing as npt
 
 from knightfall.agents import spelling, submissions, timing
 from knightfall.arena.plan import REASONS, Entrant, Plan, Reason
-from knightfall.arena.standings import Rated, outcomes_of, rated
+from knightfall.arena.standings import (
+    EntrantRatings,
+    PairOutcomes,
+    outcomes_of,
+    rate_entrants,
+    scores_of,
+)
 from knightfall.arena.store import Run
-from knightfall.arena.store_file import SUMS, right_game
+from knightfall.arena.store_file import SUMS, is_known_ending
 from knightfall.display.numbers import count
 from knightfall.display.report import Displayable, Part
 from knightfall.position import Side
@@ -36,24 +42,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Wins(Share):
-    """So many games won of so many; there are no draws."""
+    """Games won, out of games played; there are no draws."""
 
     count: int = 0
     of: int = 0
 
     @property
     def won(self) -> int:
-        """The games won."""
+        """The number of games won."""
         return self.count
 
     @property
     def games(self) -> int:
-        """All games."""
+        """The number of games played."""
         return self.of
 
     @property
     def lost(self) -> int:
-        """The others."""
+        """The number of games lost."""
         return self.of - self.count
 
     def __add__(self, more: Wins) -> Wins:
@@ -62,9 +68,9 @@ class Wins(Share):
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What an entrant's moves cost: sums, and means for a move.
+    """The cost of an entrant's moves: sums, and means per move.
 
-    A mean is None if no move was made, and depth and nodes also if no search told of any.
+    A mean is None if no move was made; depth and nodes also if the agent reported none.
     """
 
     moves: int = 0
@@ -74,17 +80,17 @@ class Effort:
 
     @property
     def mean_depth(self) -> float | None:
-        """Plies that a move was searched."""
+        """Mean depth of the search for a move, in plies."""
         return self.depths / self.moves if self.depths else None
 
     @property
     def mean_nodes(self) -> float | None:
-        """Nodes for a move."""
+        """Mean nodes per move."""
         return self.nodes / self.moves if self.nodes else None
 
     @property
     def mean_microseconds(self) -> float | None:
-        """Time for a move."""
+        """Mean time per move, in microseconds."""
         return self.microseconds / self.moves if self.moves else None
 
     def __add__(self, more: Effort) -> Effort:
@@ -98,21 +104,21 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class EntrantResult:
-    """How one of the two fared in a match, or in all its matches."""
+    """The wins, losses and costs of an entrant in one match, or in all its matches."""
 
     first: Wins = Wins()
-    """As the first player, N."""
+    """Games as the first player, N."""
     second: Wins = Wins()
     hunter: Wins = Wins()
-    """With the knight that can take escape cells from the other."""
+    """Games with the knight that can take escape cells from the other."""
     runner: Wins = Wins()
     losses: Mapping[Reason, int] = field(default_factory=dict)
-    """Lost games by their reason; reasons that did not occur are not in it."""
+    """Lost games by reason, without reasons that did not occur."""
     effort: Effort = Effort()
 
     @property
     def total(self) -> Wins:
-        """From either seat."""
+        """All games."""
         return self.first + self.second
 
     def __add__(self, more: EntrantResult) -> EntrantResult:
@@ -128,71 +134,88 @@ class EntrantResult:
 
 @dataclass(frozen=True, slots=True)
 class MatchResult:
-    """What came of a match between entrants number `a` and `b`."""
+    """The result of a match between entrants number `a` and `b`."""
 
-    number: int
     a: int
     b: int
-    series: int
     pairs: tuple[int, int, int]
-    """How many pairs ended LL, WL and WW for `a`."""
+    """The pairs that ended LL, WL and WW for `a`."""
     repeats: int
-    """Pairs that were left out, being identical to an earlier one."""
+    """Pairs left out because they are identical to an earlier one."""
     of_a: EntrantResult
     of_b: EntrantResult
 
     @property
     def games(self) -> int:
-        """How many games count."""
+        """The number of games that count."""
         return 2 * sum(self.pairs)
 
 
 @dataclass(frozen=True)
 class Results:
-    """A run and all its matches, as of one moment."""
+    """The results of all matches of a run at one moment."""
 
     run: Run
     played: int
     entrants: tuple[Entrant, ...]
     matches: tuple[MatchResult, ...]
 
+    @cached_property
+    def outcomes(self) -> PairOutcomes:
+        """The outcome of each pair that was played (see `outcomes_of`)."""
+        return outcomes_of(self.run)[: self.played]
+
+    @cached_property
+    def ratings(self) -> EntrantRatings:
+        """Bradley-Terry ratings of all entrants."""
+        return rate_entrants(self.run.plan, self.outcomes)
+
     @property
     def repeats(self) -> int:
-        """Pairs that were left out, being identical to earlier ones."""
+        """Pairs left out because they are identical to an earlier one."""
         return sum(match.repeats for match in self.matches)
 
+    @cached_property
+    def pairs_between(self) -> dict[tuple[int, int], tuple[int, int, int]]:
+        """For each two entrants that met, in either order: the first one's LL, WL and WW."""
+        found: dict[tuple[int, int], tuple[int, int, int]] = {}
+        for match in self.matches:
+            lost, split, won = found.get((match.a, match.b), (0, 0, 0))
+            more_lost, more_split, more_won = match.pairs
+            pairs = lost + more_lost, split + more_split, won + more_won
+            found[match.a, match.b], found[match.b, match.a] = pairs, pairs[::-1]
+        return {couple: pairs for couple, pairs in found.items() if any(pairs)}
+
     def entrant(self, number: int) -> EntrantResult:
-        """How an entrant fared in all its matches together."""
-        fared = EntrantResult()
+        """Return the result of an entrant in all its matches."""
+        result = EntrantResult()
         for match in self.matches:
             if match.a == number:
-                fared += match.of_a
+                result += match.of_a
             if match.b == number:
-                fared += match.of_b
-        return fared
+                result += match.of_b
+        return result
 
     def pair_scores(self, match: int) -> npt.NDArray[np.float64]:
-        """How many games `a` won in each round, 0, 1 or 2; nan where the pair does not count.
+        """Return the games `a` won in each round: 0, 1 or 2, or nan where the pair does not count.
 
-        Matches of one series had the same openings and seeds in the same round.
+        Matches of one series have the same opening and seed in the same round.
         """
-        _, scores, _, repeats = self.run.outcomes()
-        rounds = slice(match, self.played, len(self.matches))
-        return np.where(repeats[rounds], np.nan, scores[rounds])
+        return scores_of(self.outcomes[match :: len(self.matches)])
 
-    def prefixes(self, match: int) -> list[PairCounts]:
-        """How a match stood before its first pair that counts, after it, after the second, …"""
+    def running_counts(self, match: int) -> list[PairCounts]:
+        """Return the counts of a match before its first pair, after it, after the second, …"""
         scores = self.pair_scores(match)
         counts = [0, 0, 0]
-        stood: list[PairCounts] = [(0, 0, 0, 0, 0)]
+        running: list[PairCounts] = [(0, 0, 0, 0, 0)]
         for score in scores[~np.isnan(scores)].astype(int):
             counts[score] += 1
-            stood.append((counts[0], 0, counts[1], 0, counts[2]))
-        return stood
+            running.append((counts[0], 0, counts[1], 0, counts[2]))
+        return running
 
 
 class _Tally(NamedTuple):
-    """A row of the tallies: so many games of one kind."""
+    """A row of the tallies: the number of games of one kind, and their sums."""
 
     match: int
     score: int
@@ -201,32 +224,28 @@ class _Tally(NamedTuple):
     winner: Side
     reason: Reason
     games: int
-    moves_w: int
-    moves_b: int
-    depth_w: int
-    depth_b: int
-    nodes_w: int
-    nodes_b: int
-    microseconds_w: int
-    microseconds_b: int
+    sums: Sequence[int]
+    """The columns `SUMS`, w and b alternating."""
 
 
 def results(run: Run) -> Results:
-    """What a run says so far."""
+    """Return the results of a run so far."""
     with run.file.snapshot():
         played = run.played
         rows = run.file.rows(
-            f"SELECT {', '.join(_Tally._fields)} FROM tallies WHERE run = ?",
+            f"SELECT match, score, game, hunter, winner, reason, games, {', '.join(SUMS)}"
+            " FROM tallies WHERE run = ?",
             (run.id,),
             (int, int, int, str, str, str, *(int,) * (1 + len(SUMS))),
         )
     plan = run.plan
     tallies: list[list[_Tally]] = [[] for _ in plan.matches]
     for row in rows:
-        tally = _Tally(*row)
+        match, score, game, hunter, winner, reason, games, *sums = row
+        tally = _Tally(match, score, game, hunter, winner, reason, games, sums)
         right = 0 <= tally.match < len(plan.matches) and tally.game in (0, 1)
-        if not right or not right_game(tally.winner, tally.reason):
-            raise run.file.damaged(f"the sums of run {run.id} make no sense")
+        if not right or not is_known_ending(tally.winner, tally.reason):
+            raise run.file.damaged(f"run {run.id} has tallies of an impossible match or ending")
         tallies[tally.match].append(tally)
     matches = []
     for number, match in enumerate(plan.matches):
@@ -237,21 +256,19 @@ def results(run: Run) -> Results:
         )
         matches.append(
             MatchResult(
-                number=number,
                 a=match.a,
                 b=match.b,
-                series=match.series,
                 pairs=(lost, split, won),
                 repeats=len(range(number, played, len(plan.matches))) - lost - split - won,
-                of_a=_fared(of_it, ("w", "b")),
-                of_b=_fared(of_it, ("b", "w")),
+                of_a=_entrant_result(of_it, ("w", "b")),
+                of_b=_entrant_result(of_it, ("b", "w")),
             )
         )
     return Results(run, played, plan.entrants, tuple(matches))
 
 
-def _fared(tallies: Sequence[_Tally], seats: tuple[Side, Side]) -> EntrantResult:
-    """How whoever had these sides in games 0 and 1 fared."""
+def _entrant_result(tallies: Sequence[_Tally], seats: tuple[Side, Side]) -> EntrantResult:
+    """Return the result of the entrant that had these sides in games 0 and 1."""
     first = second = hunter = runner = Wins()
     losses: Counter[Reason] = Counter()
     effort = Effort()
@@ -260,10 +277,10 @@ def _fared(tallies: Sequence[_Tally], seats: tuple[Side, Side]) -> EntrantResult
         wins = Wins(tally.games if tally.winner == side else 0, tally.games)
         if side == "w":
             first += wins
-            effort += Effort(tally.moves_w, tally.depth_w, tally.nodes_w, tally.microseconds_w)
+            effort += Effort(*tally.sums[0::2])
         else:
             second += wins
-            effort += Effort(tally.moves_b, tally.depth_b, tally.nodes_b, tally.microseconds_b)
+            effort += Effort(*tally.sums[1::2])
         if side == tally.hunter:
             hunter += wins
         else:
@@ -277,17 +294,16 @@ def _fared(tallies: Sequence[_Tally], seats: tuple[Side, Side]) -> EntrantResult
 
 
 MOST_NAMED = 5
-"""Submissions of a run that are named with their paths."""
+"""Most submissions that a report lists with their paths."""
 
 FEW_LATE, SHARE_LATE = 3, 0.01
-"""Games lost to the wall clock, or the share of all, up to which an agent's results are judged."""
+"""Games lost to the wall clock, in number or as a share, that still allow a verdict."""
 
 
 class RunReport(Displayable):
-    """A run, finished or not, as of the moment the report was made.
+    """The report of a run, finished or not, at the moment when the report was made.
 
-    `interrupted` tells that Ctrl-C came before the end; the same call goes on from there if the
-    run is stored.
+    `interrupted` is true if Ctrl-C ended the run early; the same call resumes it if it is stored.
     """
 
     kind: ClassVar[str]
@@ -296,7 +312,7 @@ class RunReport(Displayable):
         self.results: Results = results(run)
         self.interrupted = interrupted
         self.commands = True
-        """Whether it names commands of the command line that would tell more."""
+        """Whether the report suggests commands to type next."""
 
     @property
     def run(self) -> Run:
@@ -305,33 +321,33 @@ class RunReport(Displayable):
 
     @property
     def plan(self) -> Plan:
-        """What was to be played."""
+        """The plan of the run."""
         return self.run.plan
 
     @property
     def finished(self) -> bool:
-        """Whether all was played that was to be, or a rule ended it sooner."""
+        """Whether all pairs were played, or a rule ended the run early."""
         return self.run.finished is not None
 
     @cached_property
-    def ratings(self) -> Rated:
-        """Bradley and Terry's ratings of all entrants."""
-        return rated(self.plan, outcomes_of(self.run))
+    def ratings(self) -> EntrantRatings:
+        """Bradley-Terry ratings of all entrants."""
+        return self.results.ratings
 
-    # -- what it says ----------------------------------------------------------------------
+    # -- contents --------------------------------------------------------------------------
 
     @abstractmethod
     def body(self) -> Iterable[Part]:
-        """What comes after the heading."""
+        """Yield the parts of the report after its heading."""
 
     @abstractmethod
     def body_dict(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """Return the content of `body` as plain values."""
 
     @staticmethod
     @abstractmethod
     def live(board: Scoreboard) -> Iterable[Part]:
-        """What is shown while a run goes on."""
+        """Return the parts that are shown while a run is played."""
 
     def parts(self) -> Iterator[Part]:
         """See `Displayable`."""
@@ -340,7 +356,7 @@ class RunReport(Displayable):
         yield ""
         nothing = self.nothing_measured()
         if nothing:
-            yield from self.accidents()
+            yield from self.unusual_losses()
             yield ""
             yield nothing
             return
@@ -368,14 +384,15 @@ class RunReport(Displayable):
         }
 
     def plot(self, kind: str | None = None) -> Figure:
-        """A chart of the run; `kind` says which where several fit."""
-        from knightfall.arena.charts import checked, draw
+        """Return a chart of the run; `kind` names one if the run has several."""
+        from knightfall.arena.charts import charts_to_draw, draw
 
-        return draw(checked(self.results, kind)[0], self.results)
+        return draw(charts_to_draw(self.results, kind)[0], self.results)
 
-    # -- parts of it -----------------------------------------------------------------------
+    # -- parts -----------------------------------------------------------------------------
 
     def _heading(self) -> str:
+        """Return the first line: run, games, board and seed."""
         found, plan = self.results, self.plan
         where = "a book" if plan.book else plan.board.replace("x", "×")
         run = "" if self.run.file.in_memory else f"run {self.run.id}: "
@@ -391,7 +408,7 @@ class RunReport(Displayable):
         return " · ".join(parts)
 
     def _submissions(self) -> Iterator[str]:
-        """Name the submissions that play under other names than their paths."""
+        """Yield a line for each submission whose name in the tables is not its path."""
         found = submissions(
             entrant.agent for entrant in self.plan.entrants if entrant.name != entrant.agent
         )
@@ -399,8 +416,11 @@ class RunReport(Displayable):
         if len(found) > MOST_NAMED:
             yield f"and {count(len(found) - MOST_NAMED, 'more submission')}"
 
-    def accidents(self) -> Iterator[str]:
-        """For each entrant that lost otherwise than on the board: why, and a game to look at."""
+    def unusual_losses(self) -> Iterator[str]:
+        """Yield a line for each reason other than "no moves" for which an entrant lost games.
+
+        The line names the first such game.
+        """
         found = self.results
         for place, entrant in enumerate(found.entrants):
             losses = found.entrant(place).losses
@@ -412,24 +432,24 @@ class RunReport(Displayable):
                 more = [f"first: {detail}"] if detail else []
                 if self.commands and not self.run.file.in_memory:
                     more.append(f"knightfall replay {game.id}")
-                told = f" ({'; '.join(more)})" if more else ""
-                yield f"{entrant.name} lost by: {losses[reason]:,} {reason}{told}"
+                first = f" ({'; '.join(more)})" if more else ""
+                yield f"{entrant.name} lost by: {losses[reason]:,} {reason}{first}"
 
     @cached_property
     def no_verdict(self) -> str:
-        """Return why nothing is concluded: too many games lost to the wall clock; "" if not."""
+        """A sentence if too many games were lost to the wall clock for a verdict; else ""."""
         late: list[str] = []
         kinds: set[str] = set()
         for place, entrant in enumerate(self.results.entrants):
-            clock, fared = timing(entrant.agent), self.results.entrant(place)
-            lost, games = fared.losses.get("timeout", 0), fared.total.games
+            clock, result = timing(entrant.agent), self.results.entrant(place)
+            lost, games = result.losses.get("timeout", 0), result.total.games
             if clock and clock.clock == "wall" and too_late(lost, games):
                 late.append(f"{entrant.name} lost {lost:,} of {count(games, 'game')} to the clock")
                 kinds.add((spelling(entrant.agent) or ("",))[0])
         return no_verdict(late, ticks=kinds == {"course"})
 
     def nothing_measured(self) -> str:
-        """Return a sentence if no game came to its ordinary end, so that nothing can be counted."""
+        """Return a sentence if no game ended on the board, so nothing was measured; else ""."""
         ways = self._ways_lost
         if not ways or "no moves" in ways:
             return ""
@@ -437,12 +457,13 @@ class RunReport(Displayable):
 
     @property
     def broken(self) -> bool:
-        """Return whether no game came to its end, and none was given up: nobody played."""
+        """Whether every game ended by a timeout, an illegal move or a crash."""
         ways = self._ways_lost
         return bool(ways) and not {"no moves", "forfeit"} & set(ways)
 
     @property
     def _ways_lost(self) -> list[str]:
+        """The reasons for which games were lost, in the order of `REASONS`."""
         lost = Counter[str]()
         for match in self.results.matches:
             lost.update(match.of_a.losses)
@@ -451,12 +472,15 @@ class RunReport(Displayable):
 
 
 def too_late(lost: int, games: int) -> bool:
-    """Return whether so many games lost to the wall clock spoil an agent's results."""
+    """Return whether an agent lost too many games to the wall clock for a verdict."""
     return lost > max(FEW_LATE, SHARE_LATE * games)
 
 
 def no_verdict(late: Sequence[str], *, ticks: bool) -> str:
-    """Return the sentence in a verdict's place, from what each late agent lost; "" if none was."""
+    """Return the sentence that replaces a verdict; "" if no agent was late.
+
+    `late` has a clause for each agent that was late; `ticks` suggests a clock that counts ticks.
+    """
     if not late:
         return ""
     instead = "play on an idle machine"

@@ -1,27 +1,35 @@
-"""The loop that plays a run: tasks go out, records come back in any order, the store gets them in
-order, and a rule may end the run before its last pair.
+"""The loop that plays a run: it hands out tasks, stores records in the order of the schedule, and
+lets a rule end the run before its last pair.
 
-Whatever happens (Ctrl-C, a full disk, kill -9), the store holds the first so many pairs of the
-schedule, and the same plan goes on from there.  A rule is fed every pair in the order of the
-schedule, never in the order of finishing, so it ends the run after the same pair whoever played it.
+After Ctrl-C, a full disk or kill -9 the store holds the first pairs of the schedule without a gap,
+and the same plan continues after them.  A rule sees the pairs in the order of the schedule, not in
+the order in which they finish, so it ends the run after the same pair on any runner.
 """
 
 from __future__ import annotations
 
 import math
 import time
+from abc import abstractmethod
 from array import array
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from knightfall.arena.plan import PairRecord, Plan, check_unchanged, may_repeat
-from knightfall.arena.standings import Compared, Rated, compared, pair_counts, rated
+from knightfall.arena.plan import PairRecord, Plan, check_files, may_repeat
+from knightfall.arena.standings import (
+    BaselineComparison,
+    EntrantRatings,
+    PairOutcomes,
+    compare_with_baseline,
+    pair_counts,
+    rate_entrants,
+)
 from knightfall.arena.store import Run
 from knightfall.errors import KnightfallError, RunnerFailure
 from knightfall.isolation.sigint import enable_keyboard_interrupt
@@ -31,22 +39,23 @@ if TYPE_CHECKING:
     from knightfall.arena.runner import Runner
 
 WRITE_EVERY = 0.5
-"""Seconds between two writes: what a kill costs, beside pairs that wait for a slower one's turn."""
+"""Seconds between two writes: the play that kill -9 loses, besides pairs that wait for a slower
+earlier one."""
 
 OnPairs = Callable[["Scoreboard"], None]
-"""Hears where the run stands, each time pairs were counted."""
+"""A function that is called with the scoreboard each time pairs were counted."""
 
 
-def conduct(
+def play_to_end(
     run: Run,
     runner: Runner,
     on_pairs: OnPairs = lambda board: None,
     files: Mapping[str, str] | None = None,
 ) -> Scoreboard:
-    """Play a run to its end, from where it was left.
+    """Play the pairs of a run that are not stored yet, until its end; return the scoreboard.
 
-    Raise a `KnightfallError` if one of `files` (path to hash) is edited meanwhile.  By default
-    these are all files of the plan; a run that plays from copies has fewer to watch.
+    Raise a `KnightfallError` if one of `files` (path to hash) is edited during the run.  By default
+    these are all files of the plan; a run that plays from copies has fewer to check.
     """
     enable_keyboard_interrupt()
     board = scoreboard_of(run)
@@ -55,26 +64,28 @@ def conduct(
         return board
     if board.rule.verdict is None and board.played < run.plan.total:
         try:
-            _play_on(run, runner, board, on_pairs, run.plan.files if files is None else files)
+            _play_rest(run, runner, board, on_pairs, run.plan.files if files is None else files)
         except RunnerFailure as failure:
-            raise KnightfallError(f"{failure}{_how_to_go_on(run)}") from None
+            raise KnightfallError(f"{failure}{_resume_hint(run)}") from None
     run.finish(board.rule.outcome())
     return board
 
 
-def _how_to_go_on(run: Run) -> str:
+def _resume_hint(run: Run) -> str:
+    """Return the end of an error message that says how many pairs are stored, if any are."""
     if run.file.in_memory:
         return ""
     pairs = run.plan.so_far(run.played)
-    return f"; {pairs} of run {run.id} are stored, and starting it again goes on from there"
+    return f"; {pairs} of run {run.id} are stored, and starting it again continues after them"
 
 
-def _play_on(
+def _play_rest(
     run: Run, runner: Runner, board: Scoreboard, on_pairs: OnPairs, files: Mapping[str, str]
 ) -> None:
+    """Play and store pairs until the plan ends or the rule has a verdict."""
     plan, batch = run.plan, list[PairRecord]()
-    repeats = Repeats(run)
-    early: dict[int, PairRecord] = {}
+    repeats = RepeatDetector(run)
+    early: dict[int, PairRecord] = {}  # records that wait for an earlier pair
     written = time.monotonic()
     with closing(runner.play(plan.tasks(board.played))) as records:
         try:
@@ -84,26 +95,26 @@ def _play_on(
                     pair = early.pop(board.played)
                     batch.append(pair)
                     board.fresh += 1
-                    if board.count(pair.score, pair.first, repeats.seen(pair)):
+                    if board.count(pair.score, pair.first, repeats.is_repeat(pair)):
                         return
                 if batch and time.monotonic() - written > WRITE_EVERY:
-                    check_unchanged(files)
+                    check_files(files)
                     run.append(batch)
-                    batch = []  # only now: a write that Ctrl-C cuts short is made again below
+                    batch = []  # after the write: if Ctrl-C interrupts it, it is made again below
                     written = time.monotonic()
                 on_pairs(board)
         finally:
             if batch:
-                check_unchanged(files)
+                check_files(files)
                 run.append(batch)
 
 
 @dataclass
 class Scoreboard:
-    """Where a run stands: what counts for the display and for the rule that may stop it.
+    """The counts of a run so far, for the live display and for the rule that may end it.
 
-    `counts` holds, for each match, how many pairs ended LL, WL and WW for its first entrant;
-    `outcomes` is what `standings.outcomes_of` would say.
+    `counts` holds, for each match, the pairs that ended LL, WL and WW for its first entrant;
+    `outcomes` is the array that `standings.outcomes_of` returns.
     """
 
     plan: Plan
@@ -112,10 +123,10 @@ class Scoreboard:
     repeats: int = 0
     counts: list[list[int]] = field(default_factory=list)
     outcomes: array[int] = field(default_factory=lambda: array("b"))
-    fresh: int = 0  # pairs played since this process began
+    fresh: int = 0  # pairs played by this process
 
     def count(self, score: int, first: int, repeated: bool) -> bool:
-        """Take the next pair into account; True if the rule says that it was the last."""
+        """Count the next pair; return whether the rule ends the run with it."""
         match = self.played % len(self.plan.matches)
         self.played += 1
         if repeated:
@@ -124,18 +135,18 @@ class Scoreboard:
         else:
             self.counts[match][score] += 1
             self.outcomes.append(2 * first + (score - first))
-        self.rule.feed(self.counts, self.outcomes)
+        self.rule.update(self.counts, self.outcomes)
         return self.rule.verdict is not None
 
     @property
-    def rated(self) -> Rated:
+    def ratings(self) -> EntrantRatings:
         """The ratings so far."""
-        # A copy: the run goes on while somebody looks.
-        return rated(self.plan, np.frombuffer(self.outcomes.tobytes(), np.int8))
+        # From a copy, because the display reads them in another thread.
+        return rate_entrants(self.plan, np.frombuffer(self.outcomes.tobytes(), np.int8))
 
 
 def scoreboard_of(run: Run) -> Scoreboard:
-    """Where a run stands, from what is stored."""
+    """Return the scoreboard of a run's stored pairs."""
     board = Scoreboard(run.plan, rule_of(run.plan), counts=[[0, 0, 0] for _ in run.plan.matches])
     _, scores, firsts, repeats = run.outcomes()
     for pair in zip(scores.tolist(), firsts.tolist(), repeats.tolist(), strict=True):
@@ -144,144 +155,143 @@ def scoreboard_of(run: Run) -> Scoreboard:
 
 
 Counts = Sequence[Sequence[int]]
-"""For each match, how many pairs ended LL, WL and WW for its first entrant."""
+"""For each match, the pairs that ended LL, WL and WW for its first entrant."""
 
 
-class Rule(Protocol):
-    """What may stop a run; `verdict` is None until it does."""
+class Rule:
+    """A rule that may end a run early; this one never does.
 
-    verdict: str | None
+    `verdict` is None until the rule ends the run.
+    """
+
+    name = ""
+    """The value of "rule" in `Plan.stop`."""
+
+    def __init__(self) -> None:
+        self.verdict: str | None = None
 
     @property
     def expected(self) -> int | None:
-        """Return about how many pairs the run will have in all; None if the plan's number."""
+        """An estimate of the run's pairs in all; None for the plan's number."""
+        return None
 
-    def feed(self, counts: Counts, outcomes: array[int]) -> None:
-        """Hear how it stands; `outcomes` has an item a pair, see `standings.outcomes_of`."""
-
-    def outcome(self) -> dict[str, Any]:
-        """What there is to say of the end, for the store."""
-
-
-class PlayAll:
-    """No rule: all pairs are played."""
-
-    verdict: str | None = None
-    expected: int | None = None
-
-    def feed(self, counts: Counts, outcomes: array[int]) -> None:
-        """Nothing to decide."""
+    def update(self, counts: Counts, outcomes: array[int]) -> None:
+        """Reconsider the verdict; `outcomes` has an item per pair (see `standings.outcomes_of`)."""
 
     def outcome(self) -> dict[str, Any]:
-        """Nothing to say."""
-        return {}
+        """Return the verdict, None if all pairs were played without one, for the store."""
+        return {"rule": self.name, "verdict": self.verdict} if self.name else {}
 
 
-class SequentialTest:
-    """Wald's test after every pair of a match; the verdict is the hypothesis that is accepted."""
+class SprtRule(Rule):
+    """Wald's sequential test after each pair of a match; the verdict is the accepted hypothesis."""
 
-    expected: int | None = None
+    name = "sprt"
 
     def __init__(self, sprt: Sprt) -> None:
+        super().__init__()
         self.sprt = sprt
         self.llr = 0.0
-        self.verdict: str | None = None
 
-    def feed(self, counts: Counts, outcomes: array[int]) -> None:
-        """Test again."""
+    def update(self, counts: Counts, outcomes: array[int]) -> None:
+        """Update the log-likelihood ratio and the verdict."""
         self.llr = self.sprt.llr(pair_counts(counts[0]))
         self.verdict = self.sprt.verdict(self.llr)
 
     def outcome(self) -> dict[str, Any]:
-        """The verdict (None if all pairs were played without one) and the last ratio."""
-        return {"rule": "sprt", "verdict": self.verdict, "llr": self.llr}
+        """Return the verdict and the last log-likelihood ratio."""
+        return {**super().outcome(), "llr": self.llr}
 
-
-SURELY = 1.75
-"""So many times its 95 % error must a difference be to end a league.
-
-Whoever looks often enough sees what is not there.  Sixty looks, more than a league has, at the
-level of 0.05/60 each (3.34 standard errors, 1.70 times 1.96) are wrong once in twenty leagues at
-most, however they hang together; the rest allows for errors that are known only roughly.
-"""
 
 FIRST_LOOK = 20
-"""Rounds before which errors are too rough to be believed that far."""
+"""Rounds before the first look: with fewer, the estimated errors are too rough."""
 
 
-class Separated:
-    """Ends a league once each neighbour in the ranking is told apart, or is within `error` Elo.
+class PeriodicRule(Rule):
+    """A rule that looks at whole rounds only, each time a certain share more was played."""
 
-    It looks after 20 rounds and then each time a tenth more are played, and is the stricter for
-    looking so often.
-    """
-
-    expected: int | None = None
-
-    def __init__(self, plan: Plan, error: float) -> None:
+    def __init__(self, plan: Plan, first_look: int, share: int) -> None:
+        super().__init__()
         self.plan = plan
-        self.error = error
-        self.verdict: str | None = None
-        self._next = FIRST_LOOK
+        self._next = first_look
+        self._share = share  # 10 for a tenth
 
-    def feed(self, counts: Counts, outcomes: array[int]) -> None:
-        """Look at the ranking, if it is time to."""
-        rounds, within = divmod(len(outcomes), len(self.plan.matches))
-        if within or rounds < self._next:
-            return
-        self._next = rounds + max(1, rounds // 10)
-        ratings = rated(self.plan, np.frombuffer(outcomes.tobytes(), np.int8))
-        ranking = ratings.ranking(range(len(self.plan.entrants)))
-        for better, worse in pairwise(ranking):
-            difference, error = ratings.difference(better, worse)
-            if difference <= SURELY * error and error > self.error:
-                return
-        self.verdict = f"every neighbour told apart, or within {self.error:g} Elo"
-
-    def outcome(self) -> dict[str, Any]:
-        """Whether it was reached."""
-        return {"rule": "until", "verdict": self.verdict}
-
-
-USUAL_PAIRS = 2700
-"""Pairs after which a difference is usually known to within two points: the course's test agents
-took 2,716 pairs each with its seven opponents."""
-
-
-class Decided:
-    """Ends a tournament once each comparison with the first test agent is settled.
-
-    A comparison is settled when its difference is surely not 0, or known to within `within`.  The
-    rule looks after 20 rounds, or the course's own number if that is larger, and then each time a
-    twentieth more are played, by intervals that hold however often one looks.
-    """
-
-    def __init__(self, plan: Plan, within: float, course: int) -> None:
-        self.plan = plan
-        self.within = within
-        self.verdict: str | None = None
-        self.comparisons: list[Compared] = []
-        self._next = max(course, FIRST_LOOK)
-
-    def feed(self, counts: Counts, outcomes: array[int]) -> None:
-        """Compare again, if it is time to."""
+    def update(self, counts: Counts, outcomes: array[int]) -> None:
+        """Look after the rounds at which a look is due."""
         rounds, rest = divmod(len(outcomes), len(self.plan.matches))
         if rest or rounds < self._next:
             return
-        self._next = rounds + max(1, rounds // 20)
-        known = np.frombuffer(outcomes.tobytes(), np.int8)
-        self.comparisons = compared(self.plan, known, sequential=True)
-        if all(one.settled(self.within) for one in self.comparisons):
-            self.verdict = self._summary()
+        self._next = rounds + max(1, rounds // self._share)
+        self.look(np.frombuffer(outcomes.tobytes(), np.int8))
 
-    def _summary(self) -> str:
-        """Count the verdicts, as in "2 better, 1 cannot be told apart"."""
-        words = Counter(verdict(one) for one in self.comparisons)
-        return ", ".join(f"{number} {word}" for word, number in words.most_common())
+    @abstractmethod
+    def look(self, outcomes: PairOutcomes) -> None:
+        """Set the verdict if these outcomes suffice."""
+
+
+LOOKING_FACTOR = 1.75
+"""Multiple of its 95 % error that a difference must exceed to end a league.
+
+It corrects for repeated looks.  Sixty looks, more than a league has, at a level of 0.05/60 each
+(3.34 standard errors, 1.70 times 1.96) are wrong in at most one league of twenty, however they
+depend on each other (Bonferroni); the rest allows for estimated errors.
+"""
+
+
+class RankingRule(PeriodicRule):
+    """Ends a league when each two neighbours in the ranking differ significantly.
+
+    A difference that is known to within `error` Elo is also enough.  The rule looks after 20 rounds
+    and then each time a tenth more are played, and corrects for it by `LOOKING_FACTOR`.
+    """
+
+    name = "until"
+
+    def __init__(self, plan: Plan, error: float) -> None:
+        super().__init__(plan, FIRST_LOOK, share=10)
+        self.error = error
+
+    def look(self, outcomes: PairOutcomes) -> None:
+        """Check the difference of each two neighbours."""
+        ratings = rate_entrants(self.plan, outcomes)
+        ranking = ratings.ranking(range(len(self.plan.entrants)))
+        for better, worse in pairwise(ranking):
+            difference, error = ratings.difference(better, worse)
+            if difference <= LOOKING_FACTOR * error and error > self.error:
+                return
+        self.verdict = f"every neighbour told apart, or within {self.error:g} Elo"
+
+
+USUAL_PAIRS = 2700
+"""Pairs of a test agent after which its difference from the baseline is usually known to within two
+points: the course's test agents took 2,716 against the seven opponents."""
+
+
+class ComparisonRule(PeriodicRule):
+    """Ends a tournament when each comparison with the first test agent is settled.
+
+    A comparison is settled when its difference is significant, or known to within `within`.  The
+    rule looks after 20 rounds, or the course's own number if that is larger, and then each time a
+    twentieth more are played, at intervals that stay valid under repeated looks.
+    """
+
+    name = "decided"
+
+    def __init__(self, plan: Plan, within: float, course: int) -> None:
+        super().__init__(plan, max(course, FIRST_LOOK), share=20)
+        self.within = within
+        self.comparisons: list[BaselineComparison] = []
+
+    def look(self, outcomes: PairOutcomes) -> None:
+        """Compare each test agent with the first; the verdict counts the results of each kind."""
+        self.comparisons = compare_with_baseline(self.plan, outcomes, sequential=True)
+        if all(one.settled(self.within) for one in self.comparisons):
+            words = Counter(verdict(one) for one in self.comparisons)
+            self.verdict = ", ".join(f"{number} {word}" for word, number in words.most_common())
 
     @property
     def expected(self) -> int | None:
-        """See `Rule`: the interval of a comparison shrinks with the root of its pairs."""
+        """See `Rule`; the interval of a comparison shrinks with the square root of its pairs."""
         wide = [
             (one.high - one.low) / 2 for one in self.comparisons if not one.settled(self.within)
         ]
@@ -294,13 +304,9 @@ class Decided:
         rounds = min(self.plan.rounds, math.ceil(needed / opponents))
         return rounds * len(self.plan.matches)
 
-    def outcome(self) -> dict[str, Any]:
-        """Return the verdict; None if all openings were played without one."""
-        return {"rule": "decided", "verdict": self.verdict}
 
-
-def verdict(one: Compared) -> str:
-    """Name what is known of a comparison in a word or a few."""
+def verdict(one: BaselineComparison) -> str:
+    """Return a comparison's verdict: "better", "perhaps worse", "cannot be told apart", …"""
     word = "better" if one.difference > 0 else "worse"
     if one.same:
         return "the same agent"
@@ -310,25 +316,25 @@ def verdict(one: Compared) -> str:
 
 
 def test_of(plan: Plan) -> Sprt | None:
-    """The sequential test of a plan, if it has one."""
+    """Return the sequential test of a plan; None if it has none."""
     stop = dict(plan.stop)
     return Sprt(**stop) if stop.pop("rule", None) == "sprt" else None
 
 
 def rule_of(plan: Plan) -> Rule:
-    """The rule that a plan names."""
+    """Return the stop rule of a plan."""
     test = test_of(plan)
     if test is not None:
-        return SequentialTest(test)
+        return SprtRule(test)
     if plan.stop.get("rule") == "until":
-        return Separated(plan, plan.stop["error"])
+        return RankingRule(plan, plan.stop["error"])
     if plan.stop.get("rule") == "decided":
-        return Decided(plan, plan.stop["within"], plan.stop["course"])
-    return PlayAll()
+        return ComparisonRule(plan, plan.stop["within"], plan.stop["course"])
+    return Rule()
 
 
-class Repeats:
-    """Remembers the pairs of a run, as far as any can be repeated."""
+class RepeatDetector:
+    """The pairs of a run that were seen, if the plan allows any to be repeated."""
 
     def __init__(self, run: Run) -> None:
         self._plan = run.plan
@@ -336,10 +342,10 @@ class Repeats:
         self._seen: set[tuple[int, str, bytes, bytes]] = set()
         if self._possible:
             for pair in run.pairs():
-                self.seen(pair)
+                self.is_repeat(pair)
 
-    def seen(self, pair: PairRecord) -> bool:
-        """Whether its match has had this very pair before; from now on it has."""
+    def is_repeat(self, pair: PairRecord) -> bool:
+        """Return whether its match has had a pair with the same moves, and remember this one."""
         if not self._possible:
             return False
         match = pair.task.number % len(self._plan.matches)

@@ -1,4 +1,4 @@
-"""The options that every run has, for the functions of `knightfall` and for the command line."""
+"""The options that all kinds of runs share, in the Python functions and on the command line."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ ABook = str | os.PathLike[str] | Sequence[str] | None
 AStore = str | os.PathLike[str] | None
 
 Notice = Callable[[str], None]
-"""Is called with what a person should know, a sentence at a time."""
+"""A function that is called with each notice for the user, one sentence at a time."""
 
 
-def ignore(text: str) -> None:
-    """Take no notice."""
+def ignore_notice(text: str) -> None:
+    """Do nothing with a notice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How a run is played: from which openings, by whom, and where it is stored."""
+    """How a run is played: its openings, its processes, and where it is stored."""
 
     seed: int = 0
-    """Decides the openings and every broken tie."""
+    """Determines the order of the openings and the choice among equal moves."""
     board: str = "7x7"
     book: ABook = None
-    """Positions to begin with, instead of all openings of the board: FENs, or a file of them."""
+    """Start positions instead of all openings of the board: FENs, or a file of FENs."""
     stratify: bool = False
     """Alternate openings in which the first player is hunter and runner."""
     workers: int | None = None
-    """Processes that play; 0 plays in this one, None decides by the length of the run."""
+    """Number of worker processes; 0 plays in this process, None decides by the run's length."""
     dask: str | None = None
-    """The address of a Dask cluster that plays instead."""
+    """Address of a Dask cluster that plays instead of workers."""
     executor: Executor | None = None
-    """An executor that plays instead; it stays open."""
+    """Executor that plays instead of workers; it stays open."""
     store: AStore = None
-    """The file in which the run is kept; None keeps it in memory."""
+    """File in which the run is stored; None keeps it in memory."""
     again: bool = False
-    """Play anew even if the store has this run already."""
+    """Play the run anew even if the store has it."""
     progress: bool = True
-    notice: Notice = ignore
+    notice: Notice = ignore_notice
 
 
 class RunKeywords(TypedDict, total=False):

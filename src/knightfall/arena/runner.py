@@ -1,60 +1,85 @@
-"""The runners that play the pairs of a run, and how one is chosen for a plan.
+"""The runners that play the pairs of a run, and the choice of one for a plan.
 
-This process plays, workers of this machine, a Dask cluster or an executor.  Runners are
-interchangeable: the same tasks give the same records, whichever plays them.
+The pairs are played in this process, by worker processes of this machine, on a Dask cluster or in
+an executor.  Runners are interchangeable: the same tasks give the same records.
+
+Pairs are handed out in chunks, which are large enough that handing them over costs little and small
+enough that little is lost with a worker.  A chunk whose worker died is played again pair by pair.
+A pair that loses a second worker, or whose worker stalled, is played carefully: each agent gets a
+process of its own, so that only the agent at fault loses its game.  From then on all games of that
+agent are played carefully.
 """
 
 from __future__ import annotations
 
+import math
+import queue
+import threading
 import time
-from collections.abc import Generator, Iterator, Sequence
+import weakref
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol, Self
 from uuid import uuid4
 
 from knightfall.agents import Agent, known_agent
 from knightfall.agents.remote_player import PATIENCE
-from knightfall.arena.chunk_queue import (
-    MOST_PAIRS,
-    Chunk,
-    ChunkQueue,
-    PlayingThread,
+from knightfall.arena.plan import PairRecord, PairTask, Plan
+from knightfall.arena.play import (
     check_agents,
     forget_agents,
+    is_python,
     make_ready,
+    play_chunk,
+    stopper,
 )
-from knightfall.arena.plan import PairRecord, PairTask, Plan
 from knightfall.arena.run_options import Notice
 from knightfall.arena.version import engine
-from knightfall.isolation.parallel_map import MOST_WORKERS, Closing, Job, RunnerOptions
+from knightfall.errors import KnightfallError
+from knightfall.isolation.parallel_map import MOST_WORKERS, POLLING, Closing, Job, RunnerOptions
 from knightfall.machine import cores, load
 from knightfall.position import Position
 
-ELSEWHERE_SECONDS = 0.5
-"""Length of a chunk for an executor; a cluster takes some milliseconds to hand one over."""
+CHUNK_SECONDS, REMOTE_CHUNK_SECONDS = 0.2, 0.5
+"""Intended length of a chunk; on a cluster, handing one over takes some milliseconds."""
+
+MOST_PAIRS = 500
+"""Most pairs in a chunk."""
+
+FASTEST_GROWTH = 8
+"""Most times that a chunk may be longer than the one before."""
+
+STALL_FACTOR = 20
+"""A worker has stalled after this multiple of the slowest time seen, but not before `PATIENCE`."""
+
+CAREFUL_AFTER, HOPELESS_AFTER = 2, 6
+"""Workers that a pair may lose before it is played carefully, and before the run ends."""
 
 TRIAL = 1.0
-"""Seconds of play after which it can be told how long the rest will take."""
+"""Seconds of play in this process before the time for the remaining pairs is estimated."""
 
 WORTH_STARTING = 4.0
-"""Seconds that must be left, or the workers would be ready when all is over."""
+"""Seconds of play that must remain to start a pool; its workers take two seconds to be ready."""
 
 BUSY = 0.3
-"""A machine whose load is above this share of its cores has other things to do."""
+"""Load per core above which a warning says that games by the clock will be disturbed."""
 
 SHORT = 20.0
-"""Seconds: games by the clock that take no longer are played here, one after the other."""
+"""Seconds: games by the clock that take less in all are played in this process, one by one."""
 
 
 class Runner(Protocol):
-    """Plays pairs; also a context manager.  One `play` must end before the next."""
+    """A player of pairs, and a context manager.  One `play` must end before the next."""
 
     def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
         """Yield the record of every task, in any order.
 
-        Tasks are taken when they are needed, and a little ahead.  Closing the generator ends all
-        that is under way.
+        Tasks are taken from the iterator when they are needed, and a little ahead.  Closing the
+        generator ends the games being played.
         """
 
     def close(self) -> None:
@@ -65,7 +90,10 @@ class Runner(Protocol):
 
 
 class InProcess(Closing):
-    """Plays in this process, in a thread of its own: compiled code does not notice Ctrl-C."""
+    """A runner in this process.
+
+    It plays in a second thread, because compiled code does not notice Ctrl-C.
+    """
 
     def __init__(self, agents: Sequence[str] = (), patience: float = PATIENCE) -> None:
         forget_agents()
@@ -85,7 +113,7 @@ class InProcess(Closing):
                     player.stop()
                     player = PlayingThread()
                 records = chunks.done(chunk, played)
-                chunk = self._give(player, chunks)  # before the caller sees to the records
+                chunk = self._give(player, chunks)  # so that it plays while the caller stores
                 yield from records
         except BaseException:
             player.stop()
@@ -93,6 +121,7 @@ class InProcess(Closing):
         self._idle = player
 
     def _give(self, player: PlayingThread, chunks: ChunkQueue) -> Chunk | None:
+        """Give a player the next chunk, and return it; None if all pairs are played."""
         chunk = chunks.take()
         if chunk is not None:
             player.give(chunk.tasks, chunk.careful, self._patience)
@@ -104,10 +133,10 @@ class InProcess(Closing):
 
 
 class Pool(Closing):
-    """Plays in some worker processes of this machine.
+    """A runner with worker processes on this machine.
 
-    Agents are compiled here first, so that the workers find the machine code ready.  With `pin`,
-    each worker has a core to itself and gets one pair at a time: for games by the clock.
+    Agents are compiled in this process first, so that the workers find the machine code cached.
+    With `pin` (for games by the clock) each worker has a core to itself and gets a pair at a time.
     """
 
     def __init__(
@@ -135,8 +164,8 @@ class Pool(Closing):
         self.pool.close()
 
 
-class Elsewhere(Closing):
-    """Plays on the Dask cluster with an address, or in an executor, which stays open."""
+class RemoteRunner(Closing):
+    """A runner on the Dask cluster at an address, or in an executor, which stays open."""
 
     def __init__(
         self, where: str | Executor, agents: Sequence[str] = (), patience: float = PATIENCE
@@ -156,8 +185,10 @@ class Elsewhere(Closing):
 
     def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
         """See `Runner`."""
-        here = (engine(), self._run)
-        return self.pool.do(ChunkQueue(tasks, self._patience, ELSEWHERE_SECONDS, elsewhere=here))
+        chunks = ChunkQueue(
+            tasks, self._patience, REMOTE_CHUNK_SECONDS, engine_and_run=(engine(), self._run)
+        )
+        return self.pool.do(chunks)
 
     def close(self) -> None:
         """See `Runner`."""
@@ -165,9 +196,9 @@ class Elsewhere(Closing):
 
 
 class Adaptive(Closing):
-    """Plays in this process at first, then in a pool if what is left of the pairs takes long.
+    """A runner that starts in this process, and moves to a pool if the remaining pairs take long.
 
-    A worker takes two seconds until it is ready: more than most runs take altogether.
+    A worker needs two seconds to be ready, which is more than most runs take altogether.
     """
 
     def __init__(
@@ -186,11 +217,11 @@ class Adaptive(Closing):
             yield from self._pool.play(tasks)
 
     def _begin_here(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
-        """Play in this process until the pool is ready, if there is to be one."""
+        """Play in this process until all is played or a pool that was started is ready."""
         handing_over = False
 
         def here() -> Iterator[PairTask]:
-            # What was taken here is played here: the rest is the pool's.
+            # Tasks taken by this process are played here; the pool gets the others.
             for task in tasks:
                 yield task
                 if handing_over:
@@ -222,11 +253,14 @@ class Adaptive(Closing):
 
 
 def choose_runner(options: RunnerOptions, plan: Plan, notice: Notice) -> Runner:
-    """Return a runner for a plan, ready to begin."""
+    """Return a runner for a plan, as its options say, or as suits its length and its agents.
+
+    Raise a `KnightfallError` if an agent cannot play or the cluster does not answer.
+    """
     texts = [entrant.agent for entrant in plan.entrants]
     where = options.executor if options.dask is None else options.dask
     if where is not None:
-        return Elsewhere(where, texts)
+        return RemoteRunner(where, texts)
     agents = [known_agent(text) for text in texts]
     timed = [agent for agent in agents if agent.timed]
     if timed:
@@ -242,16 +276,16 @@ def choose_runner(options: RunnerOptions, plan: Plan, notice: Notice) -> Runner:
 
 
 def runner_for(options: RunnerOptions, agents: Sequence[str]) -> Runner:
-    """Return a runner for agents of any plan: without options, this process."""
+    """Return a runner for some agents; without options it plays in this process."""
     where = options.executor if options.dask is None else options.dask
     if where is not None:
-        return Elsewhere(where, agents)
+        return RemoteRunner(where, agents)
     workers = options.workers or 0
     return Pool(workers, agents) if workers > 1 else InProcess(agents)
 
 
 def _seconds(plan: Plan) -> float:
-    """Estimate what games by the clock take: each side visits about a third of a board's cells."""
+    """Estimate the seconds of games by the clock, at a move for every third cell and side."""
     cells = Position.from_fen(plan.starts[0]).board.cells
     limits = [known_agent(entrant.agent).budget.seconds or 0.0 for entrant in plan.entrants]
     return sum(
@@ -260,7 +294,7 @@ def _seconds(plan: Plan) -> float:
 
 
 def _warn_of_load(timed: Agent, notice: Notice) -> None:
-    """Warn if the machine has other things to do than to play games by the clock."""
+    """Give a notice if other processes would disturb games by the clock."""
     busy = load()
     if busy is not None and busy > BUSY * cores():
         number = f"{cores()} {'core' if cores() == 1 else 'cores'}"
@@ -268,3 +302,286 @@ def _warn_of_load(timed: Agent, notice: Notice) -> None:
             f"warning: {timed.name} plays by the clock, and this machine is busy (load {busy:.1f} "
             f"on {number}): results will depend on what else it does"
         )
+
+
+# -- chunks of pairs ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Pairs that are handed out together; `strikes` counts the workers that died with them."""
+
+    tasks: tuple[PairTask, ...]
+    strikes: int = 0
+
+    @property
+    def careful(self) -> bool:
+        """Whether each agent plays in a process of its own."""
+        return self.strikes >= CAREFUL_AFTER
+
+
+class ChunkQueue:
+    """The pairs still to be played, as `Work` for a pool: lost pairs first, then new ones.
+
+    Every chunk that was taken must be reported as `done`, `lost` or not begun (`put_back`).  Chunks
+    are meant to take `seconds` and have at most `most` pairs.  `engine_and_run`, the engine's
+    version and an id of the run, is given for processes that may be on other machines.
+    """
+
+    def __init__(
+        self,
+        tasks: Iterator[PairTask],
+        patience: float = PATIENCE,
+        seconds: float = CHUNK_SECONDS,
+        most: int = MOST_PAIRS,
+        engine_and_run: tuple[str, str] | None = None,
+    ) -> None:
+        self._tasks = tasks
+        self._patience = patience
+        self._seconds = seconds
+        self._most = most
+        self._engine_and_run = engine_and_run
+        self._again: deque[Chunk] = deque()
+        self._suspects: set[str] = set()  # agents that may have killed two workers
+        self._unsafe: set[str] = set()  # agents that hung or crashed in careful play
+        self._size = 1
+        self._pace = 0.0  # seconds per pair, averaged over the last chunks
+        self._slowest: dict[str, float] = {}  # seconds per pair, of agents that may hang
+
+    def take(self) -> Chunk | None:
+        """Return the next chunk; None if there is nothing more to play."""
+        if not self._again:
+            fresh = tuple(islice(self._tasks, self._size))
+            if not fresh:
+                return None
+            self._again.append(Chunk(fresh))
+        chunk = self._again.popleft()
+        if chunk.careful or not (self._suspects or self._unsafe):
+            return chunk
+        suspicious = [task for task in chunk.tasks if self._is_suspicious(task)]
+        others = tuple(task for task in chunk.tasks if not self._is_suspicious(task))
+        self._again.extendleft(Chunk((task,), CAREFUL_AFTER) for task in reversed(suspicious))
+        return Chunk(others, chunk.strikes) if others else self._again.popleft()
+
+    def _is_suspicious(self, task: PairTask) -> bool:
+        """Return whether an agent of a pair must be played carefully."""
+        return not {task.a, task.b}.isdisjoint(self._suspects | self._unsafe)
+
+    @property
+    def slow(self) -> bool:
+        """Whether a chunk takes so long that the time to hand it over does not matter."""
+        return self._pace * self._size > 10 * self._seconds
+
+    def job(self, chunk: Chunk) -> Job:
+        """See `Work`.  Remote workers cannot be killed: they observe the deadline themselves."""
+        args, seconds = (chunk.tasks, chunk.careful, self._patience), self.deadline(chunk)
+        if self._engine_and_run is not None:
+            return Job(play_remotely, (*args, seconds, *self._engine_and_run))
+        return Job(play_in_worker, args, seconds, alone=chunk.careful)
+
+    def done(self, chunk: Chunk, answer: Played | None) -> Iterable[PairRecord]:
+        """See `Work`."""
+        if answer is None:
+            self.lost(chunk, stalled=True)
+            return ()
+        self.played(chunk, answer.records, answer.seconds)
+        return answer.records
+
+    def played(self, chunk: Chunk, records: Sequence[PairRecord], seconds: float) -> None:
+        """Adjust the size of chunks, and the agents under suspicion, after a chunk's `seconds`."""
+        pace = seconds / len(chunk.tasks)
+        watched = _watched(chunk)
+        if chunk.careful:
+            self._suspects -= watched
+            self._unsafe.update(_failed_agents(records))
+        for text in watched - self._unsafe:
+            self._slowest[text] = max(pace, self._slowest.get(text, 0.0))
+        if chunk.careful:
+            return
+        self._pace = 0.7 * self._pace + 0.3 * pace if self._pace else pace
+        fitting = int(self._seconds / max(self._pace, 1e-9))
+        self._size = max(1, min(fitting, self._size * FASTEST_GROWTH, self._most))
+
+    def lost(self, chunk: Chunk, stalled: bool = False, exit_status: str = "died") -> None:
+        """Queue each pair of a chunk whose worker died or stalled again, by itself.
+
+        A worker stalls in a heuristic that does not return: its pairs are played carefully at once.
+        Raise a `KnightfallError` when a pair has lost `HOPELESS_AFTER` workers.
+        """
+        total = max(chunk.strikes + 1, CAREFUL_AFTER if stalled else 0)
+        if total >= HOPELESS_AFTER:
+            task = chunk.tasks[0]
+            raise KnightfallError(
+                f"pair {task.number} ({task.a} against {task.b}) cannot be played: {total} workers "
+                "died with it, even with each agent in a process of its own; the last one "
+                f"{exit_status}"
+            )
+        if total >= CAREFUL_AFTER:
+            self._suspects |= _watched(chunk)
+        self._again.extendleft(Chunk((task,), total) for task in reversed(chunk.tasks))
+
+    def put_back(self, chunk: Chunk) -> None:
+        """Return a chunk that was not begun to the front of the queue."""
+        self._again.appendleft(chunk)
+
+    def deadline(self, chunk: Chunk) -> float:
+        """Return the seconds after which a worker that plays a chunk counts as stalled.
+
+        There is no limit (inf) for built-in agents, which always return, nor for careful play,
+        where each move has a limit.
+        """
+        watched = _watched(chunk)
+        if chunk.careful or not watched:
+            return math.inf
+        slowest = max(self._slowest.get(text, 0.0) for text in watched)
+        usual = STALL_FACTOR * slowest * len(chunk.tasks)
+        return max(self._patience, usual) + sum(_clock_time(task) for task in chunk.tasks)
+
+
+def _watched(chunk: Chunk) -> set[str]:
+    """Return the agents of a chunk with users' code that runs in the worker and may not return."""
+    agents = {text: known_agent(text) for task in chunk.tasks for text in (task.a, task.b)}
+    return {text for text, one in agents.items() if one.may_hang and not is_python(one)}
+
+
+def _clock_time(task: PairTask) -> float:
+    """Return the most seconds that a pair takes by the clock: a move for each cell and agent."""
+    seconds = sum(known_agent(text).budget.seconds or 0.0 for text in (task.a, task.b))
+    return seconds * Position.from_fen(task.opening).board.cells if seconds else 0.0
+
+
+def _failed_agents(records: Sequence[PairRecord]) -> Iterator[str]:
+    """Yield the agents with users' code that hung or crashed in these games."""
+    for record in records:
+        for number, game in enumerate(record.games):
+            if game.reason in ("timeout", "crash"):
+                loser = record.task.seats(number)["b" if game.winner == "w" else "w"]
+                if known_agent(loser).may_hang:
+                    yield loser
+
+
+# -- in a second thread ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """The records of a chunk, and the seconds it took."""
+
+    records: list[PairRecord]
+    seconds: float
+
+
+class PlayingThread:
+    """A thread that plays one chunk after the other, and can be abandoned.
+
+    The main thread waits for it, because compiled code does not notice Ctrl-C and a user's
+    heuristic may never return.
+    """
+
+    def __init__(self) -> None:
+        self._given: queue.SimpleQueue[_Chunk | None] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[Played | BaseException] = queue.SimpleQueue()
+        self._stoppers: list[Callable[[], None]] = []
+        # Without a reference to this object, which the thread would otherwise keep alive.
+        work = (self._given, self._done, self._stoppers)
+        threading.Thread(target=_run, args=work, name="knightfall-player", daemon=True).start()
+        weakref.finalize(self, self._given.put, None)
+
+    def give(self, tasks: Sequence[PairTask], careful: bool, patience: float) -> None:
+        """Start to play a chunk."""
+        self._given.put((tasks, careful, patience))
+
+    def answer(self, seconds: float) -> Played | None:
+        """Return the chunk that was given, when played; None if it takes more than `seconds`."""
+        until = time.monotonic() + seconds
+        while True:
+            try:
+                done = self._done.get(timeout=max(0.0, min(POLLING, until - time.monotonic())))
+            except queue.Empty:
+                if time.monotonic() >= until:
+                    return None
+                continue
+            if isinstance(done, BaseException):
+                raise done
+            return done
+
+    def stop(self) -> None:
+        """End the thread and its game; a heuristic that never returns goes on in the background."""
+        self._given.put(None)
+        for stop in self._stoppers:
+            stop()
+
+
+_Chunk = tuple[Sequence[PairTask], bool, float]
+
+
+def _run(
+    given: queue.SimpleQueue[_Chunk | None],
+    done: queue.SimpleQueue[Played | BaseException],
+    stoppers: list[Callable[[], None]],
+) -> None:
+    """Play the chunks of a queue until it yields None; put results or errors into another."""
+    stoppers.append(stopper())
+    while (chunk := given.get()) is not None:
+        try:
+            start = time.perf_counter()
+            records = play_chunk(*chunk)
+            done.put(Played(records, time.perf_counter() - start))
+        except BaseException as error:
+            done.put(error)
+
+
+# -- in a worker or an executor ----------------------------------------------------------------
+
+
+def play_in_worker(
+    tasks: Sequence[PairTask], careful: bool, patience: float, seconds: float = math.inf
+) -> Played | None:
+    """Play a chunk in a second thread; return None if it takes more than `seconds`."""
+    if not hasattr(_local, "player"):
+        _local.player = PlayingThread()
+    _local.player.give(tasks, careful, patience)
+    played: Played | None = _local.player.answer(seconds)
+    if played is None:
+        _local.player.stop()
+        del _local.player
+    return played
+
+
+def play_remotely(
+    tasks: Sequence[PairTask],
+    careful: bool,
+    patience: float,
+    seconds: float,
+    expected_engine: str,
+    run: str,
+) -> Played | None:
+    """Play a chunk in a process that may be on another machine, as `play_in_worker` does.
+
+    `run` is the run's id.  Raise a `KnightfallError` if this machine has another version of
+    knightfall, or lacks an agent's file.
+    """
+    from knightfall.isolation.dask_cluster import dask_worker
+
+    where = dask_worker()
+    if engine() != expected_engine:
+        raise KnightfallError(
+            f"{where or 'the executor'} has another version of knightfall: {engine()}, expected "
+            f"{expected_engine}"
+        )
+    with _beginning:
+        if _runs[-1:] != [run]:  # this process may have played another run
+            _runs[:] = [run]
+            forget_agents()
+    try:
+        check_agents(text for task in tasks for text in (task.a, task.b))
+    except KnightfallError as error:
+        if not where:
+            raise
+        raise KnightfallError(f"on {where}: {error}") from None
+    return play_in_worker(tasks, careful, patience, seconds)
+
+
+_local = threading.local()
+_runs: list[str] = []
+_beginning = threading.Lock()

@@ -1,6 +1,6 @@
-"""The numbers of a report: rates with their intervals, ratings with their errors, differences.
+"""The figures of a report: win rates with intervals, ratings with errors, and differences.
 
-Everything is computed from what the store holds; nothing is kept.
+All are computed from the stored pairs.
 """
 
 from __future__ import annotations
@@ -24,40 +24,47 @@ from knightfall.statistics.ratings import Pairs, Ratings
 if TYPE_CHECKING:
     from knightfall.arena.results import EntrantResult, Results
 
+PairOutcomes = npt.NDArray[np.int8]
+"""The outcomes of the first pairs of a schedule, see `outcomes_of`."""
+
 REAL = 0.05
-"""A difference is called real if chance would show such a one less often than this."""
+"""A difference is called real if its p-value is below this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """An entrant, all its matches together."""
+    """The figures of an entrant over all its matches."""
 
     number: int
     name: str
     agent: str
     pairs: tuple[int, int, int]
-    """LL, WL and WW."""
+    """The pairs that ended LL, WL and WW."""
     rate: float
     low: float
     high: float
     elo: float
     elo_error: float
-    fared: EntrantResult
+    result: EntrantResult
 
     def roles_and_effort(self) -> list[str]:
-        """Return four cells: wins as hunter and as runner, depth and nodes of a move."""
-        fared, effort = self.fared, self.fared.effort
+        """Return four cells of a table: win rates as hunter and runner, mean depth and nodes."""
+        result, effort = self.result, self.result.effort
         return [
-            percent(fared.hunter.rate),
-            percent(fared.runner.rate),
+            percent(result.hunter.rate),
+            percent(result.runner.rate),
             mean(effort.mean_depth),
             mean(effort.mean_nodes),
         ]
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """Two entrants on the same openings against the same opponents, in points of the win rate."""
+class BaselineComparison:
+    """The difference of two entrants' win rates, from 0 to 1.
+
+    Both played the same opponents from the same openings.  `low` and `high` are the ends of the
+    95 % interval.
+    """
 
     a: str
     b: str
@@ -66,38 +73,41 @@ class Compared:
     low: float
     high: float
     p: float
-    """Adjusted for the number of comparisons made."""
+    """The p-value, adjusted for the number of comparisons (Holm)."""
     same: bool = False
-    """Whether the two are one agent, so that there is nothing to compare."""
+    """Whether both entrants are the same agent, so that there is nothing to compare."""
 
     @property
     def real(self) -> bool:
-        """Whether there is a difference, as far as 95 % sure."""
+        """Whether the difference is significant at the level of 5 %."""
         return self.p < REAL
 
     def settled(self, within: float) -> bool:
-        """Return whether there surely is a difference, or it is known to within so much."""
+        """Return whether the difference is significant, or known to within `within`."""
         return self.same or self.real or (self.high - self.low) / 2 <= within
 
     @property
     def uncertain(self) -> bool:
-        """Whether it only looks like one: by itself it would be sure, among so many it is not."""
+        """Whether it would be significant as the only comparison, but not as one of several."""
         return not self.real and (self.low > 0 or self.high < 0)
 
 
 def pair_statistics(pairs: Sequence[int]) -> statistics.MatchEstimate:
-    """Score, Elo and all that of pairs that ended LL, WL and WW."""
+    """Return score, Elo and their errors for numbers of pairs that ended LL, WL and WW."""
     return statistics.of_pairs(pair_counts(pairs))
 
 
 def pair_counts(pairs: Sequence[int]) -> PairCounts:
-    """Return LL, WL and WW as the five classes of pairs, of which those with draws are empty."""
+    """Return LL, WL and WW as the five classes of pairs; those with draws are empty."""
     lost, split, won = pairs
     return lost, 0, split, 0, won
 
 
-class Rated:
-    """The entrants of a run as players with ratings; whoever entered twice is one player."""
+class EntrantRatings:
+    """The ratings of the entrants of a run, with 95 % errors.
+
+    `player` maps entrants to rated players: an agent that entered twice is one player.
+    """
 
     def __init__(self, plan: Plan, ratings: Ratings, player: Sequence[int]) -> None:
         self.plan = plan
@@ -105,31 +115,31 @@ class Rated:
         self.ratings = ratings
 
     def elo(self, entrant: int) -> float:
-        """An entrant's rating."""
+        """Return an entrant's rating."""
         return float(self.ratings.elo[self.player[entrant]])
 
     def error(self, entrant: int) -> float:
-        """How far off it may be."""
+        """Return the 95 % error of an entrant's rating."""
         return self.ratings.error(self.player[entrant])
 
     def difference(self, a: int, b: int) -> tuple[float, float]:
-        """How much better a is than b, and how far off that may be."""
+        """Return by how much Elo a is better than b, and the 95 % error."""
         return self.ratings.difference(self.player[a], self.player[b])
 
-    def anchored(self, entrant: int) -> Rated:
-        """The same seen from one entrant, whose rating is 0."""
-        return Rated(self.plan, self.ratings.anchored(self.player[entrant]), self.player)
+    def anchored(self, entrant: int) -> EntrantRatings:
+        """Return the ratings shifted so that an entrant has rating 0."""
+        return EntrantRatings(self.plan, self.ratings.anchored(self.player[entrant]), self.player)
 
     def ranking(self, entrants: Sequence[int]) -> list[int]:
-        """Some entrants, the best first."""
+        """Return some entrants, the best first."""
         return sorted(entrants, key=lambda entrant: (-self.elo(entrant), entrant))
 
 
-def rated(plan: Plan, outcomes: npt.NDArray[np.int8]) -> Rated:
-    """Ratings from the outcomes of the first pairs of a schedule (see `outcomes_of`).
+def rate_entrants(plan: Plan, outcomes: PairOutcomes) -> EntrantRatings:
+    """Return Bradley-Terry ratings from the outcomes of the first pairs of a schedule.
 
-    What an opening decides in several matches at once is known to the errors.  Where an agent
-    entered twice, only the first of two matches that are the same games is taken.
+    The errors take into account that matches from the same opening are not independent.  If an
+    agent entered twice, only the first of two matches with the same games counts.
     """
     agents = list(dict.fromkeys(entrant.agent for entrant in plan.entrants))
     player = np.array([agents.index(entrant.agent) for entrant in plan.entrants])
@@ -148,20 +158,25 @@ def rated(plan: Plan, outcomes: npt.NDArray[np.int8]) -> Rated:
         opening=orders[series[places], rounds // plan.repeats],
     )
     found = bradley_terry.of_pairs(len(agents), pairs)
-    return Rated(plan, found, player.tolist())
+    return EntrantRatings(plan, found, player.tolist())
 
 
-def outcomes_of(run: Run) -> npt.NDArray[np.int8]:
-    """For each pair twice whether a won moving first, plus whether it won moving second.
+def outcomes_of(run: Run) -> PairOutcomes:
+    """Return an item per pair: 2 if `a` won moving first, plus 1 if it won moving second.
 
-    −1 where a pair repeats an earlier one and does not count.
+    The item is −1 where a pair repeats an earlier one and does not count.
     """
     _, scores, firsts, repeats = run.outcomes()
     return np.where(repeats, -1, 2 * firsts + (scores - firsts)).astype(np.int8)
 
 
-def standings(results: Results, entrants: Sequence[int], ratings: Rated) -> list[Standing]:
-    """What there is to say of each of some entrants, in the order given."""
+def scores_of(outcomes: PairOutcomes) -> npt.NDArray[np.float64]:
+    """Return the games that `a` won in each pair, 0, 1 or 2; nan where the pair does not count."""
+    return np.where(outcomes < 0, np.nan, outcomes // 2 + outcomes % 2)
+
+
+def standings(results: Results, entrants: Sequence[int], ratings: EntrantRatings) -> list[Standing]:
+    """Return the figures of some entrants, in the order given."""
     found = []
     for number in entrants:
         pairs = np.zeros(3, int)
@@ -183,24 +198,23 @@ def standings(results: Results, entrants: Sequence[int], ratings: Rated) -> list
                 high=verdict.high,
                 elo=ratings.elo(number),
                 elo_error=ratings.error(number),
-                fared=results.entrant(number),
+                result=results.entrant(number),
             )
         )
     return found
 
 
-def compared(
+def compare_with_baseline(
     plan: Plan,
-    outcomes: npt.NDArray[np.int8],
+    outcomes: PairOutcomes,
     tests: Sequence[int] | None = None,
     *,
     sequential: bool = False,
-) -> list[Compared]:
-    """Compare each test agent of a tournament but the first with the first, opening by opening.
+) -> list[BaselineComparison]:
+    """Compare each test agent of a tournament with the first one, opening by opening.
 
-    `tests` are the numbers of the agents that take part, by default of all that were tested;
-    `outcomes` are those of the first pairs of the schedule (see `outcomes_of`), of which only whole
-    rounds count.  With `sequential` the intervals and p-values hold however often one looks.
+    `tests` are the numbers of the test agents to compare, by default of all; of `outcomes` only
+    whole rounds count.  With `sequential`, intervals and p-values stay valid under repeated looks.
     """
     scores = _by_opponent(plan, outcomes)
     measure = statistics.sequential_difference if sequential else statistics.difference
@@ -215,12 +229,12 @@ def compared(
         found.append(measure(mine[counts], theirs[counts]))
     agents = [entrant.agent for entrant in plan.entrants]
     same = [agents[a] == agents[b] for a, b in couples]
-    # One agent entered twice is no comparison that could be wrong.
+    # The comparison of an agent with itself does not count for the adjustment.
     adjusted = iter(
         statistics.holm([one.p for one, again in zip(found, same, strict=True) if not again])
     )
     return [
-        Compared(
+        BaselineComparison(
             plan.entrants[a].name, plan.entrants[b].name, one.pairs, one.mean, one.low, one.high,
             1.0 if again else next(adjusted), again,
         )
@@ -229,41 +243,41 @@ def compared(
 
 
 def _by_opponent(
-    plan: Plan, outcomes: npt.NDArray[np.int8]
+    plan: Plan, outcomes: PairOutcomes
 ) -> dict[int, dict[tuple[int, int], npt.NDArray[np.float64]]]:
-    """Return each test agent's pair scores against each opponent, nan where a pair is repeated."""
+    """Return each test agent's scores per pair, 0 to 1, by opponent and series; nan for repeats."""
     rounds = len(outcomes) // len(plan.matches)
     whole = outcomes[: rounds * len(plan.matches)].reshape(rounds, len(plan.matches))
-    table = np.where(whole < 0, np.nan, (whole // 2 + whole % 2) / 2)
+    table = scores_of(whole) / 2
     scores: dict[int, dict[tuple[int, int], npt.NDArray[np.float64]]] = {}
     for number, match in enumerate(plan.matches):
         scores.setdefault(match.a, {})[match.b, match.series] = table[:, number]
     return scores
 
 
-# -- in words and as data ----------------------------------------------------------------------
+# -- texts and plain values --------------------------------------------------------------------
 
 
 def entrant_dict(row: Standing) -> dict[str, Any]:
-    """An entrant's figures."""
-    fared, effort = row.fared, row.fared.effort
+    """Return an entrant's figures as plain values."""
+    result, effort = row.result, row.result.effort
     return {
         "name": row.name,
         "agent": row.agent,
-        "games": fared.total.games,
-        "won": fared.total.won,
-        "lost": fared.total.lost,
+        "games": result.total.games,
+        "won": result.total.won,
+        "lost": result.total.lost,
         "pairs": list(row.pairs),
         "rate": row.rate,
         "low": row.low,
         "high": row.high,
         "elo": for_json(row.elo),
         "elo_error": for_json(row.elo_error),
-        "as_first": fared.first.rate,
-        "as_second": fared.second.rate,
-        "as_hunter": fared.hunter.rate,
-        "as_runner": fared.runner.rate,
-        "losses": dict(fared.losses),
+        "as_first": result.first.rate,
+        "as_second": result.second.rate,
+        "as_hunter": result.hunter.rate,
+        "as_runner": result.runner.rate,
+        "losses": dict(result.losses),
         "mean_depth": effort.mean_depth,
         "mean_nodes": effort.mean_nodes,
         "mean_microseconds": effort.mean_microseconds,
@@ -271,13 +285,13 @@ def entrant_dict(row: Standing) -> dict[str, Any]:
 
 
 def losses(row: Standing) -> str:
-    """The reasons of lost games, the ordinary one first."""
-    parts = [f"{row.fared.losses[why]} {why}" for why in REASONS if row.fared.losses.get(why)]
+    """Return the number of lost games by reason: "12 no moves, 1 timeout", or "none"."""
+    parts = [f"{row.result.losses[why]} {why}" for why in REASONS if row.result.losses.get(why)]
     return ", ".join(parts) or "none"
 
 
 def short_names(entrants: Sequence[Entrant]) -> list[str]:
-    """Return names for narrow columns: the heuristic alone where all search with one alike."""
+    """Return names for narrow columns: only the heuristic if all agents search in the same way."""
     names = [entrant.name for entrant in entrants]
     spelled = [spelling(entrant.agent) for entrant in entrants]
     alike = len({(how[0], how[2]) for how in spelled if how and how[1]}) == 1

@@ -1,4 +1,4 @@
-"""All runs in one SQLite file: the only truth about results.
+"""The store: all runs in one SQLite file, from which all results are computed.
 
 ::
 
@@ -8,8 +8,8 @@
             run.append(batch)
         run.finish({"verdict": "…"})
 
-The pairs of a run are always the first ones of its schedule, without a gap.  So a run can stop
-anywhere, by Ctrl-C or a power cut, and go on where it was.
+The stored pairs of a run are always the first ones of its schedule, without a gap.  So a run can
+stop anywhere, by Ctrl-C or a power cut, and be resumed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,9 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,41 +28,42 @@ import numpy.typing as npt
 
 from knightfall.arena.plan import PairRecord, Plan, Reason
 from knightfall.arena.store_file import (
-    OF_A_RUN,
+    RUN_TABLES,
     SUMS,
     PairWriter,
     StoreFile,
     copy_pairs,
+    is_known_ending,
     pairs_from,
-    right_game,
 )
 from knightfall.arena.stored_plan import plan_of, read_plan
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError, NotFound
 from knightfall.position import Side
-from knightfall.reading import check, parse_json
+from knightfall.reading import check, parse_json, shown
 
 TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", re.ASCII)
-"""What `now` writes."""
+"""The format of times, see `now`."""
 
 PAGE = 500
-"""How many games are read at once: nobody who writes waits for a slow reader."""
+"""Games that are read at once, so that a slow reader does not block writers."""
 
 
 class Outcomes(NamedTuple):
-    """All pairs in schedule order."""
+    """The results of all pairs of a run, in the order of the schedule."""
 
     matches: npt.NDArray[np.int32]
     scores: npt.NDArray[np.int8]
-    """How many games `a` won."""
+    """Games that `a` won: 0, 1 or 2."""
     firsts: npt.NDArray[np.int8]
-    """1 where `a` won the game in which it is the first player."""
+    """1 where `a` won the game in which it moves first."""
     repeats: npt.NDArray[np.bool_]
-    """Whether it is identical to an earlier pair, and does not count."""
+    """True where a pair is identical to an earlier one, and does not count."""
 
 
 class MatchSums(NamedTuple):
-    """Added up over the games of a match: those `a` and `b` gave up, the moves and nodes of `a`."""
+    """Sums over the games of a match: games that `a` forfeited and that `b` did (`conceded`), and
+    the moves and nodes of `a`."""
 
     match: int
     games: int
@@ -76,10 +75,10 @@ class MatchSums(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoredGame:
-    """A game as a line of a table.
+    """A game as a row of a table.
 
-    `first` and `second` are the numbers of the entrants.  Figures are sums over the moves of a
-    side.  `repeats` is the earlier pair that this game's pair is identical to.
+    `first` and `second` are numbers of entrants.  Figures are sums over the moves of a side.
+    `repeats` is the number of the earlier pair that this game's pair is identical to, if any.
     """
 
     run: int
@@ -105,17 +104,17 @@ class StoredGame:
 
     @property
     def id(self) -> str:
-        """What to call it: run, pair and game."""
+        """The name of the game: run, pair and game, for example 3.17.0."""
         return f"{self.run}.{self.pair}.{self.game}"
 
     @property
     def plies(self) -> int:
-        """Return the number of moves that were made."""
+        """The number of moves that were made."""
         return self.moves_w + self.moves_b
 
 
 class Run:
-    """A run in a store.  Whatever it tells, it has just read: another process may be writing."""
+    """A run in a store.  Properties are read anew each time: another process may be writing."""
 
     def __init__(self, file: StoreFile, id: int, plan: Plan | None = None) -> None:
         self.file = file
@@ -123,17 +122,20 @@ class Run:
         if plan is not None:
             vars(self)["plan"] = plan
 
-    # -- what it is ------------------------------------------------------------------------
+    # -- properties ------------------------------------------------------------------------
 
     @cached_property
     def plan(self) -> Plan:
-        """What is to be played."""
-        with self._told("its plan"):
-            return read_plan(self._text("plan"))
+        """The plan of the run."""
+        text = self._text("plan")
+        try:
+            return read_plan(text)
+        except KnightfallError as error:
+            raise self.file.damaged(f"run {self.id}: {error}") from None
 
     @property
     def played(self) -> int:
-        """How many pairs are stored: the number of the next one."""
+        """The number of stored pairs, which is the number of the next pair."""
         found = self.file.rows(
             "SELECT max(number) FROM pairs WHERE run = ?", (self.id,), [int | None]
         )
@@ -142,70 +144,63 @@ class Run:
 
     @property
     def total(self) -> int:
-        """How many pairs there are if nothing stops the run sooner."""
+        """The number of pairs if no rule ends the run early."""
         return int(self._field("total", int))
 
     @property
     def created(self) -> str:
-        """When it was begun: UTC, as ISO 8601 writes it."""
+        """The time of the beginning: UTC in ISO 8601."""
         return self._time(self._text("created"))
 
     @property
     def finished(self) -> str | None:
-        """When it was finished, or None."""
+        """The time of the end: UTC in ISO 8601; None while unfinished."""
         time = self._field("finished", str | None)
         return None if time is None else self._time(time)
 
     @property
     def outcome(self) -> dict[str, Any] | None:
-        """What came of it, or None before it is finished."""
+        """The outcome that the stop rule left, as plain values; None while unfinished."""
         text = self._field("outcome", str | None)
-        return None if text is None else self._object("its outcome", text)
+        return None if text is None else _json_object(self.file, f"outcome of run {self.id}", text)
 
     @property
     def versions(self) -> dict[str, Any]:
-        """What it is played by."""
-        return self._object("its versions", self._text("versions"))
+        """The versions of the software that plays the run."""
+        return _json_object(self.file, f"versions of run {self.id}", self._text("versions"))
 
     @property
     def key(self) -> str:
-        """What tells it from runs of other plans or engines."""
+        """The hash of its plan and engine (see `Plan.key`)."""
         return self._text("key")
 
     def _field(self, name: str, kind: Any) -> Any:
+        """Return a column of the run's row, which must be of a type."""
         found = self.file.rows(f"SELECT {name} FROM runs WHERE id = ?", (self.id,), [kind])
         if not found:
             raise KnightfallError(f"run {self.id} is no longer in {self.file.path}")
         return found[0][0]
 
     def _text(self, name: str) -> str:
+        """Return a text column of the run's row."""
         return str(self._field(name, str))
 
     def _time(self, text: str) -> str:
+        """Return a time as it is stored; raise a `KnightfallError` if it is none."""
         if not TIME.fullmatch(text):
-            raise self.file.damaged(f"run {self.id} is of no time")
+            raise self.file.damaged(
+                f"run {self.id} has the time {shown(text)}, expected as in 2017-05-31T12:00:00Z"
+            )
         return text
-
-    def _object(self, what: str, text: str) -> dict[str, Any]:
-        with self._told(what):
-            found = parse_json(text)
-            check({str: object}, found)
-        return dict(found)
-
-    @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
-        try:
-            yield
-        except KnightfallError as error:
-            raise self.file.damaged(f"{what} (run {self.id}): {error}") from None
 
     # -- writing ---------------------------------------------------------------------------
 
     def append(self, records: Sequence[PairRecord]) -> None:
         """Store the next pairs of the schedule, all of them or none.
 
-        Pairs that are there already, with the same games, do not count: another process may be
-        playing the same run.
+        Pairs that are stored already with the same games are skipped, because another process may
+        play the same run.  Raise a `KnightfallError` if their games differ, if a pair is missing
+        before these, or if the run is finished.
         """
         for record in records:
             number = record.task.number
@@ -220,24 +215,25 @@ class Run:
                     continue
                 if record.task.number > next:
                     raise KnightfallError(
-                        f"run {self.id} has {next} pairs: number {next} comes next, not "
+                        f"run {self.id} has {next} pairs: the next one must be number {next}, not "
                         f"{record.task.number}"
                     )
                 if finished is not None:
-                    raise KnightfallError(f"run {self.id} is finished: it takes no more pairs")
+                    raise KnightfallError(f"run {self.id} is finished: no pair can be added")
                 writer.add(record)
                 next += 1
             writer.tally()
 
     def _compare(self, record: PairRecord) -> None:
+        """Raise a `KnightfallError` if a pair is stored with other games."""
         if self.pair(record.task.number) != record:
             raise KnightfallError(
-                f"pair {record.task.number} of run {self.id} is stored already, with other games: "
-                "another process plays the same run, and not everything in it is repeatable"
+                f"pair {record.task.number} of run {self.id} is already stored with other games: "
+                "another process plays the same run, and its agents do not repeat their games"
             )
 
     def finish(self, outcome: Mapping[str, Any]) -> None:
-        """Say what came of it; who says so first is right."""
+        """Mark the run as finished, with an outcome; do nothing if it is finished already."""
         text = json.dumps(outcome, sort_keys=True, ensure_ascii=False)
         with self.file.writing():
             if self.finished is None:
@@ -249,8 +245,8 @@ class Run:
     # -- reading ---------------------------------------------------------------------------
 
     def outcomes(self) -> Outcomes:
-        """The results of all pairs, repeated ones marked."""
-        rows = self.file.rows(  # packed, for half a million rows of four numbers take a second
+        """Return the results of all pairs, with repeated ones marked."""
+        rows = self.file.rows(  # four numbers packed into one: half a million rows take a second
             "SELECT 16 * match + 4 * score + 2 * first + (repeats IS NOT NULL) FROM pairs"
             " WHERE run = ? ORDER BY number",
             (self.id,),
@@ -260,7 +256,7 @@ class Run:
         matches, scores, firsts = packed // 16, packed // 4 % 4, packed // 2 % 2
         in_order = np.arange(len(packed)) % len(self.plan.matches) == matches
         if not np.all(in_order & (firsts <= scores) & (scores <= firsts + 1)):
-            raise self.file.damaged(f"the pairs of run {self.id} make no sense")
+            raise self.file.damaged(f"run {self.id} has pairs with an impossible match or score")
         return Outcomes(
             matches=matches.astype(np.int32),
             scores=scores.astype(np.int8),
@@ -269,7 +265,7 @@ class Run:
         )
 
     def sums(self) -> list[MatchSums]:
-        """How the games of each match went for its `a`, in the order of the plan."""
+        """Return the sums of each match that has games, in the order of the plan."""
         rows = self.file.rows(
             "SELECT p.match, COUNT(*),"
             " SUM(g.reason = 'forfeit' AND (g.winner = 'w') <> (g.game = 0)),"
@@ -284,9 +280,9 @@ class Run:
         return [MatchSums(*row) for row in rows]
 
     def depths(self) -> npt.NDArray[np.float64]:
-        """The plies that `a` searched for a move, on average over each pair, in schedule order.
+        """Return the mean depth, in plies, of the searches of `a` in each pair, in schedule order.
 
-        Nan where it made no move.
+        It is nan where `a` made no move.
         """
         rows = self.file.rows(
             "SELECT g.pair, SUM(iif(g.game = 0, g.depth_w, g.depth_b)),"
@@ -298,16 +294,16 @@ class Run:
         return np.array([depth / moves if moves else np.nan for _, depth, moves in rows], float)
 
     def pair(self, number: int) -> PairRecord:
-        """A pair with everything known about it."""
+        """Return the record of a pair; raise a `KnightfallError` if it is not stored."""
         found = pairs_from(self.file, self.id, number, 1)
         if not found:
             raise KnightfallError(
-                f"run {self.id} has no pair {number}: it has {self.played}, counted from 0"
+                f"run {self.id} has no pair {number}: it has {self.played} pairs, numbered from 0"
             )
         return found[0]
 
     def pairs(self) -> Iterator[PairRecord]:
-        """All pairs that are stored by now, in schedule order."""
+        """Yield the records of all pairs that are stored now, in schedule order."""
         played, step = self.played, PAGE // 2
         for start in range(0, played, step):
             yield from pairs_from(self.file, self.id, start, min(step, played - start))
@@ -321,9 +317,10 @@ class Run:
         reason: Reason | None = None,
         limit: int | None = None,
     ) -> Iterator[StoredGame]:
-        """The games in schedule order, those of repeated pairs too.
+        """Yield games in schedule order, those of repeated pairs included.
 
-        Entrants are given by their numbers, in any of which a game may agree.
+        `match` is the number of a match; `won_by` and `lost_by` are numbers of entrants, one of
+        which must have won or lost the game.  `limit` is the most games to yield.
         """
         wanted, values = "", list[Any]()
         for column, value in (("p.match", match), ("g.reason", reason)):
@@ -347,8 +344,10 @@ class Run:
                 _KINDS,
             )
             for row in rows:
-                if not right_game(row[10], row[11]) or row[7] not in ("w", "b"):
-                    raise self.file.damaged(f"pair {row[1]} of run {self.id} has no result")
+                if not is_known_ending(row[10], row[11]) or row[7] not in ("w", "b"):
+                    raise self.file.damaged(
+                        f"pair {row[1]} of run {self.id} has an unknown winner, reason or hunter"
+                    )
             yield from (StoredGame(*row) for row in rows)
             if len(rows) < size:
                 return
@@ -356,8 +355,8 @@ class Run:
             left = None if left is None else left - size
 
 
-# CROSS JOIN looks the tables up in this order, along the schedule, and the plus sign keeps SQLite
-# from thinking that a range of pairs would do where there is just the one.
+# CROSS JOIN makes SQLite visit the tables in this order, along the schedule; the plus sign keeps it
+# from scanning a range of pairs where one is looked up.
 _GAMES = f"""
 SELECT g.run, g.pair, g.game, p.match, iif(g.game = 0, m.a, m.b), iif(g.game = 0, m.b, m.a),
        o.fen, o.hunter, p.seed, p.repeats, g.winner, g.reason, {", ".join(f"g.{s}" for s in SUMS)}
@@ -372,17 +371,17 @@ _KINDS = (int,) * 6 + (str, str, int, int | None, str, str) + (int,) * len(SUMS)
 
 
 def now() -> str:
-    """The time as it is stored: UTC, to the second."""
+    """Return the current time as it is stored: UTC, to the second."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 FEW = 8
-"""Runs that are named when one was asked for that does not exist."""
+"""Most runs that the error about an unknown run lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """A run in short: enough for a list."""
+    """The summary of a run, for a list."""
 
     id: int
     kind: str
@@ -394,37 +393,32 @@ class RunInfo:
     created: str
     finished: str | None
     verdict: str
-    """What its outcome says under that word; empty if nothing."""
+    """The verdict of its outcome; empty if there is none."""
     files: dict[str, str]
-    """The users' files that its agents come from, with their hashes."""
+    """The users' files that its agents come from, each path with its hash."""
     board: str
-    """Such as 7x7; ``book`` if its openings, and so its boards, come from a file."""
+    """The board, for example 7x7; ``book`` if its openings come from a book."""
 
 
 class Store:
-    """A file of runs."""
+    """A file that holds runs."""
 
     def __init__(self, file: StoreFile) -> None:
         self.file = file
 
     @staticmethod
     def open(path: str | os.PathLike[str] | None = None, *, read_only: bool = False) -> Store:
-        """The store of that file, or the user's own; it is made unless `read_only`."""
+        """Open the store in a file, by default the user's own; create it unless `read_only`."""
         return Store(StoreFile(path, read_only))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self.file.close()
 
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     # -- runs ------------------------------------------------------------------------------
@@ -432,7 +426,10 @@ class Store:
     def begin(
         self, plan: Plan, engine: str, versions: Mapping[str, Any], again: bool = False
     ) -> Run:
-        """The run of this plan and engine, begun, half played or finished; a new one if `again`."""
+        """Return the run of this plan and engine, stored or new; always a new one if `again`.
+
+        A new run starts with the stored pairs of a run that differs only in its number of pairs.
+        """
         key = plan.key(engine)
         text = json.dumps(versions, sort_keys=True, ensure_ascii=False)
         with self.file.writing():
@@ -440,19 +437,18 @@ class Store:
             if id is None or again:
                 id = self.insert(plan, key, attempt + 1, now(), text)
                 if not again:
-                    self._take_over(id, plan, engine)
+                    self._copy_shorter_run(id, plan, engine)
         return Run(self.file, id, plan)
 
     def find(self, plan: Plan, engine: str) -> Run | None:
-        """The last run of this plan and engine."""
+        """Return the last run of this plan and engine; None if there is none."""
         _, id = self.latest(plan.key(engine))
         return None if id is None else Run(self.file, id, plan)
 
-    def _take_over(self, id: int, plan: Plan, engine: str) -> None:
-        """Begin a run with the pairs of one that is the same but for the number of pairs.
+    def _copy_shorter_run(self, id: int, plan: Plan, engine: str) -> None:
+        """Copy the pairs of a run that differs only in its number of pairs into a new run.
 
-        Which pairs a plan has does not depend on how many are wanted: those of the shorter plan
-        are the first ones of the longer.
+        The pairs of a shorter plan are the first ones of a longer plan.
         """
         others = self.file.rows(
             "SELECT id, key, plan FROM runs WHERE id <> ? AND kind = ?"
@@ -464,7 +460,7 @@ class Store:
             copy_pairs(self.file, max(same, key=lambda run: run.played).id, id, plan)
 
     def latest(self, key: str) -> tuple[int, int | None]:
-        """How often a key was played, and the last run that has it."""
+        """Return how many runs have a key, and the last of them; None if there is none."""
         found = self.file.rows(
             "SELECT attempt, id FROM runs WHERE key = ? ORDER BY attempt DESC LIMIT 1",
             (key,),
@@ -473,7 +469,7 @@ class Store:
         return found[0] if found else (0, None)
 
     def insert(self, plan: Plan, key: str, attempt: int, created: str, versions: str) -> int:
-        """A new run without pairs, inside of a transaction that the caller holds; its number."""
+        """Insert a run without pairs and return its number; the caller holds a transaction."""
         id = self.file.change(
             "INSERT INTO runs (key, attempt, kind, plan, total, created, versions)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -492,26 +488,27 @@ class Store:
         return id
 
     def run(self, id: int) -> Run:
-        """The run of that number."""
+        """Return the run with a number; raise `NotFound` if there is none."""
         if not self.file.rows("SELECT 1 FROM runs WHERE id = ?", (id,)):
             raise NotFound(f"there is no run {id} in {self.file.path}: {self._known()}")
         return Run(self.file, id)
 
     def last(self) -> Run:
-        """The run that was begun last."""
+        """Return the run that was begun last; raise `NotFound` if there is none."""
         ((id,),) = self.file.rows("SELECT max(id) FROM runs")
         if id is None:
             raise NotFound(f"no runs yet in {self.file.path}")
         return Run(self.file, id)
 
     def _known(self) -> str:
+        """Return the end of an error message that names the runs of this store."""
         ids = [str(id) for (id,) in self.file.rows("SELECT id FROM runs ORDER BY id")]
         if len(ids) > FEW:
             return f"its runs go from {ids[0]} to {ids[-1]}"
         return f"it has {' '.join(ids)}" if ids else "it has none yet"
 
     def runs(self) -> list[RunInfo]:
-        """All runs in short, in the order they were begun."""
+        """Return summaries of all runs, in the order in which they were begun."""
         with self.file.snapshot():
             names: dict[int, list[str]] = {}
             agents: dict[int, list[str]] = {}
@@ -532,34 +529,37 @@ class Store:
             RunInfo(
                 id, printable(kind), tuple(names.get(id, ())), tuple(agents.get(id, ())),
                 played or 0, total, printable(created), finished,
-                str(self._object(outcome, object).get("verdict") or ""), self._object(files, str),
-                printable(board),
+                str(_json_object(self.file, "outcome", outcome or "{}").get("verdict") or ""),
+                _json_object(self.file, "files", files or "{}", str), printable(board),
             )
             for id, kind, played, total, created, finished, outcome, files, board in rows
         ]  # fmt: skip
 
-    def _object(self, text: str | None, of: Any) -> dict[str, Any]:
-        try:
-            found = parse_json(text or "{}")
-            check({str: of}, found)
-        except KnightfallError as error:
-            raise self.file.damaged(error) from None
-        return dict(found)
-
     def delete(self, run: int) -> None:
-        """Forget a run with all its games; its number is not given to another."""
+        """Delete a run with all its games; its number is not used again."""
         with self.file.writing():
             self.run(run)
-            for table in OF_A_RUN:
+            for table in RUN_TABLES:
                 self.file.change(f"DELETE FROM {table} WHERE run = ?", (run,))
             self.file.change("DELETE FROM runs WHERE id = ?", (run,))
         self.file.shrink()
 
 
+def _json_object(file: StoreFile, what: str, text: str, values: Any = object) -> dict[str, Any]:
+    """Return a JSON object whose values have a type; `what` names it in errors."""
+    try:
+        found = parse_json(text)
+        check({str: values}, found)
+    except KnightfallError as error:
+        raise file.damaged(f"{what}: {error}") from None
+    return dict(found)
+
+
 def _key(plan: str, engine: str) -> str | None:
+    """Return the key of a stored plan; None if the plan is not valid."""
     try:
         return plan_of(parse_json(plan)).key(engine)
-    except KnightfallError:  # whatever it is, it is no run of ours
+    except KnightfallError:
         return None
 
 

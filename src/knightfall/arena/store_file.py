@@ -1,4 +1,4 @@
-"""The SQLite file that holds runs: its tables, its errors in one line each, and pairs as rows."""
+"""The SQLite file that holds runs: its tables, its error messages, and pairs as rows."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from knightfall.arena.plan import (
-    DEPTH,
-    MICROSECONDS,
-    NODES,
+    COLUMN_FORMATS,
     REASONS,
-    SCORE,
+    Column,
     GameRecord,
     PairRecord,
     PairTask,
@@ -29,15 +27,15 @@ from knightfall.files import data_folder
 from knightfall.position import Position
 
 PAGES_AT_ONCE = 1024
-"""Pages that a copy takes without looking up: Ctrl-C waits no longer than that."""
+"""Pages that a backup copies at once; Ctrl-C takes effect after them."""
 
-APPLICATION = 0x4B464152  # "KFAR", in the file's header: which program's file this is
+APPLICATION = 0x4B464152  # "KFAR" in the file's header marks a file of ours
 VERSION = 1
 BUSY_SECONDS = 30.0
-"""How long to wait for another process that is writing.  One batch of pairs takes milliseconds."""
+"""Seconds to wait for another process that is writing; a batch of pairs takes milliseconds."""
 
-# Every table but the first begins its key with the run.  Rows are kept in the order of their keys,
-# so a run that was played by many workers leaves the same rows as one that was played by one.
+# In every table but the first, the key begins with the run.  Rows are kept in the order of their
+# keys, so a run has the same rows whether one worker played it or many.
 TABLES = """
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY AUTOINCREMENT,  -- the number of a deleted run is never used again
@@ -101,25 +99,24 @@ CREATE TABLE tallies (
     PRIMARY KEY (run, match, score, game, hunter, winner, reason)
 ) WITHOUT ROWID;
 """
-OF_A_RUN = ("entrants", "matches", "openings", "pairs", "games", "thinking", "tallies")
+RUN_TABLES = ("entrants", "matches", "openings", "pairs", "games", "thinking", "tallies")
 SUMS = (
     "moves_w", "moves_b", "depth_w", "depth_b",
     "nodes_w", "nodes_b", "microseconds_w", "microseconds_b",
 )  # fmt: skip
-"""What is summed up over a game, and over many in `tallies`, for either side."""
-
+"""The columns with sums over the moves of a game, and in `tallies` over many games, by side."""
 
 IN_MEMORY = ":memory:"
-"""The path of a store that is gone when it is closed."""
+"""The path of a store in memory, which is lost when it is closed."""
 
 
 def user_store() -> Path:
-    """The file that the command line keeps its runs in."""
+    """Return the path of the store that the command line uses by default."""
     return data_folder() / "arena.sqlite"
 
 
 class StoreFile:
-    """A store's connection.  Every failure comes out as a `KnightfallError` that names the file."""
+    """The connection to a store.  SQLite errors are raised as `KnightfallError`s with the path."""
 
     def __init__(self, path: str | os.PathLike[str] | None, read_only: bool) -> None:
         self._read_only = read_only
@@ -132,24 +129,24 @@ class StoreFile:
         self.path = Path(os.path.expanduser(path or user_store())).absolute()
         if self.path.is_dir():
             raise KnightfallError(f"{self.path} is a folder: a store is one file")
-        with self._telling():
+        with self._errors():
             self._db = self._reader() if read_only else self._writer()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._db.close()
 
-    # -- using it --------------------------------------------------------------------------
+    # -- reading and writing ---------------------------------------------------------------
 
     def rows(
         self, query: str, values: Sequence[Any] = (), kinds: Sequence[Any] | None = None
     ) -> list[Any]:
-        """All that a query finds.
+        """Return all rows of a query.
 
-        With `kinds`, a type or a tuple of types for each column, a damaged file that holds
-        anything else there is refused.
+        `kinds` gives a type for each column; raise a `KnightfallError` if a damaged file holds a
+        value of another type.
         """
-        with self._telling():
+        with self._errors():
             rows = self._db.execute(query, values).fetchall()
         for column, kind in enumerate(kinds or ()):
             wrong = next((row for row in rows if not isinstance(row[column], kind)), None)
@@ -161,62 +158,63 @@ class StoreFile:
         return rows
 
     def damaged(self, why: object) -> KnightfallError:
-        """The error that says so."""
+        """Return an error that says that the file is damaged, and why."""
         return KnightfallError(f"{self.path} is damaged: {why}")
 
     def change(self, statement: str, values: Sequence[Any] = ()) -> int:
-        """Insert, update or delete, inside of `writing`; the number of the row inserted last."""
-        with self._telling():
+        """Insert, update or delete inside `writing`; return the number of the row inserted last."""
+        with self._errors():
             return self._db.execute(statement, values).lastrowid or 0
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """All of the block's changes or none of them; nobody else writes meanwhile."""
+        """Make all changes of the block or none; other processes wait with their writes."""
         yield from self._transaction("BEGIN IMMEDIATE")
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Queries inside see the same state, whatever others write meanwhile."""
+        """Let all queries of the block see the same state, even if other processes write."""
         yield from self._transaction("BEGIN")
 
     def _transaction(self, begin: str) -> Iterator[None]:
-        with self._telling():
+        """Commit a transaction at the end of the block; roll it back after any exception."""
+        with self._errors():
             self._db.execute(begin)
         try:
             yield
-            with self._telling():
+            with self._errors():
                 self._db.execute("COMMIT")
-        except BaseException:  # Ctrl-C too
-            if self._db.in_transaction:  # a full disk ends it by itself
+        except BaseException:  # including Ctrl-C
+            if self._db.in_transaction:  # after a full disk SQLite has rolled back itself
                 self._db.execute("ROLLBACK")
             raise
 
     def shrink(self) -> None:
-        """Give the space of deleted rows back to the disk, as far as nobody is in the way."""
-        with suppress(sqlite3.Error):  # what is not given back now is used again later
+        """Return the space of deleted rows to the disk, unless other processes hold locks."""
+        with suppress(sqlite3.Error):  # space that is not returned is reused later
             free, before = 1, 0
             while free != before:
-                # A little at a time, for others wait; execute would free one page and stop.
+                # In small steps, because others wait.  `execute` would free only one page.
                 self._db.executescript("PRAGMA incremental_vacuum(4096)")
                 before, (free,) = free, self._db.execute("PRAGMA freelist_count").fetchone()
         self.checkpoint()
 
     def checkpoint(self) -> None:
-        """Bring what was written from the file beside it (``-wal``) into the store itself.
+        """Move what was written from SQLite's log (the file with ``-wal``) into the store itself.
 
-        As far as nobody is in the way: others are not waited for, and the next one does it.
+        Do nothing if another process holds a lock; the next checkpoint makes up for it.
         """
         _checkpoint(self._db)
 
     def back_up(self, path: Path, on_progress: Callable[[int, int], None]) -> None:
-        """Copy the store as it is at this moment, whatever others write meanwhile.
+        """Copy the store as it is at this moment, even if other processes write.
 
-        `path` must not exist; `on_progress` hears of pages that are left, and of how many.
+        `path` must not exist; `on_progress` is called with the pages left and the pages in all.
         """
-        with self._telling():
+        with self._errors():
             copy = sqlite3.connect(path, isolation_level=None)
             try:
-                # The snapshot keeps the copy from beginning anew whenever somebody writes.
+                # Without a snapshot the copy would start again whenever another process writes.
                 with self.snapshot():
                     self._db.execute("SELECT 1 FROM sqlite_master").fetchone()
                     self._db.backup(
@@ -227,25 +225,26 @@ class StoreFile:
             finally:
                 copy.close()
 
-    # -- opening it ------------------------------------------------------------------------
+    # -- opening ---------------------------------------------------------------------------
 
     def _connect(self, options: str) -> sqlite3.Connection:
+        """Open the file with options of an SQLite URI, and check that it is a store."""
         db = sqlite3.connect(
             f"{self.path.as_uri()}?{options}",
             uri=True,
             timeout=BUSY_SECONDS,
-            isolation_level=None,  # transactions begin where `writing` says so
+            isolation_level=None,  # transactions begin only in `writing` and `snapshot`
         )
         try:
-            self._look_at(db)
+            self._check_is_store(db)
         except BaseException:
             db.close()
             raise
         return db
 
-    def _look_at(self, db: sqlite3.Connection) -> None:
-        """Refuse what is not a store, or not one this version can read."""
-        db.execute("BEGIN")  # at one moment of it: somebody may just be making it
+    def _check_is_store(self, db: sqlite3.Connection) -> None:
+        """Raise a `KnightfallError` if the file is not a store that this version can read."""
+        db.execute("BEGIN")  # one state: another process may just be creating it
         (application,) = db.execute("PRAGMA application_id").fetchone()
         (version,) = db.execute("PRAGMA user_version").fetchone()
         tables = db.execute("SELECT 1 FROM sqlite_master").fetchone()
@@ -259,81 +258,87 @@ class StoreFile:
             )
 
     def _reader(self) -> sqlite3.Connection:
+        """Open an existing store for reading; raise `NotFound` if there is none yet."""
         if not self.path.exists() or not self.path.stat().st_size:
             raise NotFound(f"no runs yet in {self.path}")
         try:
-            db = self._connect("mode=rw")  # a file that cannot be written is only read
+            db = self._connect("mode=rw")  # SQLite falls back to read-only
         except sqlite3.OperationalError as error:
-            # Readers share a little file beside the store.  Where it cannot be made, in a folder
-            # that is read-only, nobody can be writing either.
+            # Readers share a small file beside the store.  In a read-only folder it cannot be
+            # created, but then no process can be writing either.
             if _code(error) not in _UNWRITABLE or Path(f"{self.path}-wal").exists():
                 raise
             db = self._connect("mode=ro&immutable=1")
         _checkpoint(db)
         db.execute("PRAGMA query_only = ON")
-        if db.execute("PRAGMA user_version").fetchone() == (0,):  # somebody is about to make it
+        if db.execute("PRAGMA user_version").fetchone() == (0,):  # its creator is not done
             db.close()
             raise NotFound(f"no runs yet in {self.path}")
         return db
 
     def _writer(self) -> sqlite3.Connection:
+        """Open a store for writing; create it if it does not exist."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise KnightfallError(f"cannot make {self.path.parent}: {error.strerror}") from None
+            raise KnightfallError(f"cannot create {self.path.parent}: {error.strerror}") from None
         db = self._connect("mode=rwc")
         db.execute("PRAGMA synchronous = NORMAL")  # safe from crashes; a power cut loses seconds
         if db.execute("PRAGMA user_version").fetchone() == (0,):
-            db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # it waits for whoever is writing
-            db.execute("PRAGMA journal_mode = WAL")  # others may read while one writes
+            db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # waits for other writers
+            db.execute("PRAGMA journal_mode = WAL")  # readers do not block the writer
             self._create(db)
         _checkpoint(db)
         return db
 
     def _create(self, db: sqlite3.Connection) -> None:
+        """Create the tables, unless another process was quicker."""
         db.execute("BEGIN IMMEDIATE")
-        if db.execute("PRAGMA user_version").fetchone() == (0,):  # nobody else was quicker
+        if db.execute("PRAGMA user_version").fetchone() == (0,):
             for statement in TABLES.split(";\n"):
                 db.execute(statement)
             db.execute(f"PRAGMA application_id = {APPLICATION}")
             db.execute(f"PRAGMA user_version = {VERSION}")
         db.execute("COMMIT")
 
-    # -- what can be wrong with it -----------------------------------------------------------
+    # -- errors ------------------------------------------------------------------------------
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _errors(self) -> Iterator[None]:
+        """Raise SQLite's errors in the block as `KnightfallError`s."""
         try:
             yield
         except sqlite3.Error as error:
-            raise KnightfallError(self._told(error)) from None
-        except UnicodeDecodeError:  # SQLite's own words on damage may quote it
-            raise self.damaged("it holds texts that are none") from None
+            raise KnightfallError(self._message(error)) from None
+        except UnicodeDecodeError:  # raised when SQLite's message quotes damaged bytes
+            raise self.damaged("a text is not valid UTF-8") from None
 
-    def _told(self, error: sqlite3.Error) -> str:
+    def _message(self, error: sqlite3.Error) -> str:
+        """Return a message that says what failed and what to do."""
         code, path, what = _code(error), self.path, " ".join(str(error).split())
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return (
                 f"{path} is locked by another process (waited {BUSY_SECONDS:g} s); nothing was "
-                "lost, and starting it again goes on"
+                "lost, and starting again continues the run"
             )
         if code == sqlite3.SQLITE_FULL:
             return (
-                f"{path}: the disk is full; all that was stored before is safe, and "
-                "starting it again goes on once there is room"
+                f"{path}: the disk is full; all pairs stored before are safe: free some space, and "
+                "starting again continues the run"
             )
         if code == sqlite3.SQLITE_NOTADB:
-            return f"{path} is not a store of runs: it is no SQLite file"
+            return f"{path} is not a store of runs: it is not an SQLite file"
         if code == sqlite3.SQLITE_CORRUPT:
             return f"{path} is damaged: {what}"
         if code in _UNWRITABLE:
             what = "read" if self._read_only else "write to"
-            return f"no permission to {what} {path}, or the folder it is in"
+            return f"no permission to {what} {path} or its folder"
         return f"{path}: {what}"
 
 
 def _checkpoint(db: sqlite3.Connection) -> None:
-    # A disk that is full or cannot be written to, or damage that SQLite quotes.
+    """Move SQLite's log into the store if no other process holds a lock; ignore errors."""
+    # Possible errors: a full or read-only disk, and damaged bytes in SQLite's message.
     with suppress(sqlite3.Error, UnicodeDecodeError):
         db.execute("PRAGMA busy_timeout = 0")
         try:
@@ -346,12 +351,12 @@ _UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANT
 
 
 def _code(error: sqlite3.Error) -> int:
-    """The kind of an error; 0 for those that do not come from SQLite itself."""
+    """Return the primary code of an error; 0 if it does not come from SQLite itself."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 class PairWriter:
-    """Adds pairs to a run, inside of a transaction that the caller holds."""
+    """Inserts pairs into a run, inside a transaction that the caller holds."""
 
     def __init__(self, file: StoreFile, run: int, plan: Plan) -> None:
         self.file, self.run = file, run
@@ -360,7 +365,7 @@ class PairWriter:
         self.added: list[int] = []
 
     def add(self, record: PairRecord) -> None:
-        """Insert the pair's rows."""
+        """Insert the rows of a pair, except its tallies."""
         number, match = record.task.number, record.task.number % self.places
         opening = self._opening(record.task.opening)
         repeats = self._earlier(match, opening, record) if self.may_repeat else None
@@ -392,13 +397,13 @@ class PairWriter:
         self.added.append(number)
 
     def tally(self) -> None:
-        """Count what was added since the last time, so that nobody has to count it again."""
+        """Add the pairs since the last call to the tallies, from which results are read."""
         if self.added:
             self.file.change(_TALLY, (self.run, self.added[0], self.added[-1]))
             self.added.clear()
 
     def _opening(self, fen: str) -> int:
-        """The number of an opening; a new one gets the next."""
+        """Return the number of an opening; insert it if it is new."""
         found = self.file.rows(
             "SELECT number FROM openings WHERE run = ? AND fen = ?", (self.run, fen)
         )
@@ -414,16 +419,16 @@ class PairWriter:
         return int(number)
 
     def _earlier(self, match: int, opening: int, record: PairRecord) -> int | None:
-        """The first pair of the same match whose two games went the same way, move for move."""
+        """Return the first pair of the same match with the same moves in both games, or None."""
         cells = [game.cells for game in record.games]
         found = self.file.rows(_EARLIER, (self.run, match, opening, *cells))
         return int(found[0][0]) if found else None
 
 
 def copy_pairs(file: StoreFile, source: int, target: int, plan: Plan) -> None:
-    """Give a new run the first pairs of another one of the same schedule, as many as it wants.
+    """Copy the pairs of a run to a new run with the same schedule, up to the new one's length.
 
-    Inside of a transaction that the caller holds.
+    The caller holds a transaction.
     """
     for table, columns, number in _COPIED:
         file.change(
@@ -446,11 +451,11 @@ _COPIED = (
 
 
 def pairs_from(file: StoreFile, run: int, start: int, how_many: int) -> list[PairRecord]:
-    """So many pairs from a number on, as far as they are there."""
+    """Return up to `how_many` pairs from number `start` on."""
     rows = file.rows(_PAIRS, (run, start, start + how_many), _KINDS)
     games = [_game(file, row) for row in rows]
     if [row[0] for row in rows[::2]] != [row[0] for row in rows[1::2]]:
-        raise file.damaged(f"run {run} has pairs that lack a game")
+        raise file.damaged(f"run {run} has a pair with only one game")
     return [
         PairRecord(PairTask(*row[:5]), both)
         for row, both in zip(rows[::2], zip(games[::2], games[1::2], strict=True), strict=True)
@@ -458,31 +463,34 @@ def pairs_from(file: StoreFile, run: int, start: int, how_many: int) -> list[Pai
 
 
 def _game(file: StoreFile, row: Sequence[Any]) -> GameRecord:
+    """Return the game of a row of `_PAIRS`; raise a `KnightfallError` if it is not valid."""
     game = GameRecord(*row[5:])
     try:
-        right = right_game(game.winner, game.reason)
+        right = is_known_ending(game.winner, game.reason)
         _check(game, f"pair {row[0]}")
         cells = position(row[3]).board.cells
     except KnightfallError as error:
         raise file.damaged(error) from None
     if not right or any(cell >= cells for cell in game.cells):
-        raise file.damaged(f"pair {row[0]} has a game that makes no sense")
+        raise file.damaged(
+            f"pair {row[0]} has a game with an unknown winner or reason, or a move off the board"
+        )
     return game
 
 
 @lru_cache(maxsize=4096)
 def position(fen: str) -> Position:
-    """The position of a FEN: many games begin with the same."""
+    """Return the position of a FEN, cached because many games begin with the same."""
     return Position.from_fen(fen)
 
 
-def right_game(winner: object, reason: object) -> bool:
-    """Whether a game may end so."""
+def is_known_ending(winner: object, reason: object) -> bool:
+    """Return whether a winner and a reason are valid."""
     return winner in ("w", "b") and reason in REASONS
 
 
 def _sums(game: GameRecord, first_mover: str) -> list[int]:
-    """The figures of `SUMS`: w's moves are every second one, from the first or the second on."""
+    """Return the values of the columns `SUMS`; the moves of w and b alternate."""
     sums = []
     for column in (_ONES[: game.plies], *(game.column(name).tolist() for name in _SUMMED)):
         mover, waiter = sum(column[0::2]), sum(column[1::2])
@@ -490,27 +498,20 @@ def _sums(game: GameRecord, first_mover: str) -> list[int]:
     return sums
 
 
-_ONES = [1] * 64  # moves are counted as ones are summed up
-_SUMMED: tuple[Literal["depths", "nodes", "microseconds"], ...]
-_SUMMED = ("depths", "nodes", "microseconds")  # in the order of `SUMS`, after the moves
+_ONES = [1] * 64  # the sum of ones counts moves
+_SUMMED: tuple[Column, ...] = ("depths", "nodes", "microseconds")  # as in `SUMS`, after the moves
 
 
 def _check(game: GameRecord, where: str) -> None:
-    for name, size in _SIZES.items():
-        items = len(getattr(game, name)) / size
+    """Raise a `KnightfallError` if a column does not have one item per move."""
+    for name, format in COLUMN_FORMATS.items():
+        items = len(getattr(game, name)) / np.dtype(format).itemsize
         if items != game.plies:
             raise KnightfallError(f"{where}: {items:g} {name} for {game.plies} moves")
 
 
-_SIZES = {
-    "scores": np.dtype(SCORE).itemsize,
-    "depths": np.dtype(DEPTH).itemsize,
-    "nodes": np.dtype(NODES).itemsize,
-    "microseconds": np.dtype(MICROSECONDS).itemsize,
-}
-
-# CROSS JOIN looks the tables up in this order, and the plus sign keeps SQLite from thinking that a
-# range of pairs would do where there is just the one.
+# CROSS JOIN makes SQLite visit the tables in this order; the plus sign keeps it from scanning a
+# range of pairs where one is looked up.
 _PAIRS = """
 SELECT p.number, a.agent, b.agent, o.fen, p.seed,
        g.winner, g.reason, t.cells, t.scores, t.depths, t.nodes, t.microseconds, t.detail

@@ -1,4 +1,4 @@
-"""Stored games as scoresheets, and the names by which runs and games are asked for."""
+"""Find stored runs and games by their names, and return games as scoresheets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _GAME = re.compile(r"([0-9]{1,18}|last)\.([0-9]{1,18})\.([01])", re.ASCII)
 
 
 def find_run(store: Store, text: str) -> Run:
-    """The run that a number or `last` means."""
+    """Return the run that a number, or `last`, names."""
     if text == LAST:
         return store.last()
     if not re.fullmatch(r"[0-9]{1,18}", text, re.ASCII):
@@ -27,12 +27,15 @@ def find_run(store: Store, text: str) -> Run:
 
 
 def is_game_name(text: str) -> bool:
-    """Whether a text is the name of a stored game, such as ``3.17.0``."""
+    """Return whether a text is the name of a stored game, for example ``3.17.0``."""
     return _GAME.fullmatch(text) is not None
 
 
 def find_game(store: Store, text: str) -> tuple[Run, int, int]:
-    """The run, pair and game that ``3.17.0`` means; `last` is game 0 of the last pair of all."""
+    """Return the run, pair and game of a name, for example ``3.17.0``.
+
+    `last` is game 0 of the last pair of the last run.
+    """
     if text == LAST:
         run = store.last()
         if not run.played:
@@ -48,7 +51,7 @@ def find_game(store: Store, text: str) -> tuple[Run, int, int]:
 
 
 def scoresheet(plan: Plan, record: PairRecord, game: int) -> Scoresheet:
-    """One game of a pair of a plan; it is not played over."""
+    """Return game 0 or 1 of a pair as a scoresheet; its moves are not checked."""
     task, played = record.task, record.games[game]
     match = plan.matches[task.number % len(plan.matches)]
     seats = (match.a, match.b) if game == 0 else (match.b, match.a)

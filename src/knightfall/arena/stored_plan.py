@@ -1,7 +1,7 @@
-"""A plan that was written down: in a store, or in a file that somebody sent.
+"""Read a plan from a store or from an exported file, and check it.
 
-It is read with distrust.  What comes out is a plan that everything else can work with, and names
-that can be printed; or a `KnightfallError` says what is wrong.
+The file may be damaged or malicious.  The result is a plan that all other modules can use; if it is
+not valid, a `KnightfallError` says what is wrong.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from knightfall.arena.plan import Entrant, Match, Plan, tournament
+from knightfall.arena.plan import Entrant, Match, Plan, tournament_matches
 from knightfall.board import Board
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError
@@ -19,7 +19,7 @@ from knightfall.search.budget import parse_budget
 from knightfall.statistics.sprt import Sprt
 
 MOST_PAIRS = 2**40
-"""More than anybody will ever play: sums over a run stay far from what a store can hold."""
+"""Upper bound of the pairs of a plan; sums over a run then fit into 64 bits."""
 
 SHAPE: dict[Any, Any] = {
     "kind": OneOf(("match", "tournament", "league", "worth")),
@@ -54,14 +54,14 @@ _OPTIONS: dict[str, dict[Any, Any]] = {
 
 
 def read_plan(text: str) -> Plan:
-    """The plan of a text that `Plan.to_json` wrote, its names made printable."""
+    """Return the plan of a text that `Plan.to_json` wrote, with its names made printable."""
     plan = plan_of(parse_json(text))
     entrants = tuple(replace(one, name=printable(one.name)) for one in plan.entrants)
     return replace(plan, entrants=entrants)
 
 
 def plan_of(content: Any) -> Plan:
-    """The plan of a value of JSON, just as it is."""
+    """Return the plan of a parsed JSON value, with its names unchanged."""
     try:
         check(SHAPE, content)
         plan = Plan(
@@ -72,42 +72,49 @@ def plan_of(content: Any) -> Plan:
                 "book": tuple(content["book"]),
             }
         )
-        _check_sense(plan)
+        _check_values(plan)
     except KnightfallError as error:
         raise KnightfallError(f"the plan cannot be read: {error}") from None
     return plan
 
 
-def _check_sense(plan: Plan) -> None:
+def _check_values(plan: Plan) -> None:
+    """Raise a `KnightfallError` if fields of the right types have impossible values."""
     if any("\0" in text for text in texts_in(list(plan.files) + [e.agent for e in plan.entrants])):
-        raise KnightfallError("the name of a file holds a zero byte")
+        raise KnightfallError("a file name or an agent contains a zero byte")
     if not plan.matches:
-        raise KnightfallError("it has no matches")
+        raise KnightfallError("it has no matches; at least one is needed")
     for match in plan.matches:
         if max(match.a, match.b) >= len(plan.entrants) or match.a == match.b:
-            raise KnightfallError(f"no entrants {match.a} and {match.b} can meet")
+            raise KnightfallError(
+                f"a match of entrants {match.a} and {match.b}: they must be two different ones of "
+                f"0 to {len(plan.entrants) - 1}"
+            )
     Board.named(plan.board)
     if "x" not in plan.board:
-        raise KnightfallError(f"board {plan.board!r} is written as in 7x7")
+        raise KnightfallError(f"board {plan.board!r} must be width x height, for example 7x7")
     if plan.book and tuple(checked_book(plan.book)) != plan.book:
-        raise KnightfallError("the positions of its book are written otherwise")
+        raise KnightfallError("a FEN of its book is not written in the normal form")
     rule = plan.stop.get("rule")
     if not (rule is None or isinstance(rule, str)) or rule not in _STOP:
         known = ", ".join(name for name in _STOP if name)
-        raise KnightfallError(f"unknown rule {rule!r}; known: {known}")
+        raise KnightfallError(f"unknown stop rule {rule!r}; known: {known}")
     check(_STOP[rule], dict(plan.stop), "stop")
     if rule == "sprt":
         Sprt(**{name: value for name, value in plan.stop.items() if name != "rule"})
         if len(plan.matches) != 1:
-            raise KnightfallError("a sequential test is of one match")
+            raise KnightfallError(f"a sequential test needs 1 match, not {len(plan.matches)}")
     if rule == "decided" and plan.kind != "tournament":
         raise KnightfallError(f"the rule 'decided' ends a tournament, not a {plan.kind}")
     _check_options(plan)
-    _check_who_meets_whom(plan)
+    _check_matches(plan)
 
 
-def _check_who_meets_whom(plan: Plan) -> None:
-    """Each kind but the league has matches of its own, and its report relies on them."""
+def _check_matches(plan: Plan) -> None:
+    """Raise a `KnightfallError` if a plan lacks the matches that its kind of report relies on.
+
+    A league may have any matches.
+    """
     entrants = len(plan.entrants)
     wanted = {
         "match": [(0, 1)],
@@ -115,31 +122,35 @@ def _check_who_meets_whom(plan: Plan) -> None:
     }.get(plan.kind)
     if plan.kind == "tournament":
         tests = plan.options["tests"]
-        wanted = [(match.a, match.b) for match in tournament(tests, entrants - tests)]
+        wanted = [(match.a, match.b) for match in tournament_matches(tests, entrants - tests)]
     met = [(match.a, match.b) for match in plan.matches]
     if wanted is not None and (met != wanted or entrants != 1 + max(b for _, b in wanted)):
-        raise KnightfallError(f"its entrants do not meet as those of a {plan.kind} do")
+        raise KnightfallError(f"its matches are {met}, but those of a {plan.kind} are {wanted}")
 
 
 def _check_options(plan: Plan) -> None:
+    """Raise a `KnightfallError` if an option that the report uses is missing or impossible."""
     shape = {"given_budget?": str, **_OPTIONS.get(plan.kind, {})}
     known = {name.rstrip("?") for name in shape}
     options = {name: value for name, value in plan.options.items() if name in known}
     check(shape, options, "options")
     if plan.kind == "tournament" and options["tests"] >= len(plan.entrants):
-        raise KnightfallError(f"{options['tests']} of its entrants cannot be tested")
+        raise KnightfallError(
+            f"{options['tests']} test agents of {len(plan.entrants)} entrants leave no opponent"
+        )
     if plan.kind == "worth":
         _check_worth(plan)
 
 
 def _check_worth(plan: Plan) -> None:
+    """Raise a `KnightfallError` if the budgets of a worth do not fit its matches."""
     budgets, converted = plan.options["budgets"], plan.options["converted"]
     if len(budgets) != len(plan.matches):
-        raise KnightfallError("a worth has a match for each of its budgets")
+        raise KnightfallError(f"{len(budgets)} budgets but {len(plan.matches)} matches")
     for text in budgets:
         measure, _, amount = text.partition("=")
         if measure not in ("nodes", "time"):
-            raise KnightfallError(f"{text!r} is not a budget of nodes or of time")
+            raise KnightfallError(f"budget {text!r} must begin with nodes= or time=")
         parse_budget({measure: amount})
         if measure == "time" and len(converted.get(text, ())) != 2:
-            raise KnightfallError(f"it does not say how many nodes {text} is worth")
+            raise KnightfallError(f"its option 'converted' lacks the nodes of A and B for {text}")

@@ -1,4 +1,4 @@
-"""The course's two tournaments, as plans."""
+"""The plans of the course's two tournaments, 2017a and 2017b."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Unpack
 
 from knightfall.agents.parse import PROTOCOL_SEARCH, from_another_protocol
-from knightfall.arena.plan import Openings, Plan, TimeLimits, enter, files_of, tournament
+from knightfall.arena.plan import Openings, Plan, TimeLimits, enter, files_of, tournament_matches
 from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError
 from knightfall.search.budget import Budget, print_time, read_time
@@ -22,22 +22,21 @@ RECOMMENDED = (
 )
 """The heuristic that each of the five studies recommends."""
 
-
 TIME_LIMIT, TIMER_THRESHOLD = 150_000, 10_000
-"""What the course's settings of these names were, in microseconds."""
+"""The course's settings of these names, in microseconds."""
 
 WITHIN = 0.02
-"""How well a difference of win rates must be known where it is not decided: two points."""
+"""Half width of the interval at which an undecided difference of win rates is settled."""
 
 UNLIMITED = 1_000_000
-"""Pairs to ask for where nothing fixes a length; the plan is then cut to the openings there are."""
+"""Pairs of a plan without a fixed length, before it is cut to the number of openings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """A tournament of the course: who plays by default, against whom, how often.
+    """A tournament of the course: its baseline, its opponents and its length.
 
-    `pairs` is per opponent.  Each opening is played `repeats` times from both seats.
+    `pairs` is the number per opponent.  Each opening is used for `repeats` pairs.
     """
 
     baseline: str
@@ -47,7 +46,7 @@ class Protocol:
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """The baseline, and what the studies recommend, all deepening as the course's agents do."""
+        """The default test agents: the baseline, and the heuristics that the studies recommend."""
         return (self.baseline, *(f"id({id}, nodes=2500, plain)" for id in RECOMMENDED))
 
 
@@ -83,9 +82,9 @@ PROTOCOLS = {
 
 
 def protocol_named(name: str) -> Protocol:
-    """The protocol of a year."""
+    """Return a protocol by its name, 2017a or 2017b."""
     if name not in PROTOCOLS:
-        raise KnightfallError(f"protocol {name!r} is unknown: there are {' and '.join(PROTOCOLS)}")
+        raise KnightfallError(f"unknown protocol {name!r}; known: {', '.join(PROTOCOLS)}")
     return PROTOCOLS[name]
 
 
@@ -104,13 +103,13 @@ def tournament_plan(
 ) -> Plan:
     """Return the plan of a tournament: each test agent meets each opponent.
 
-    All test agents play an opponent from the same openings.  It goes on until each comparison with
-    the first test agent is decided or known to within `WITHIN`, unless `pairs` or `course_only`
-    fixes its length or there is nothing to compare.
+    All test agents play an opponent from the same openings.  The tournament goes on until each
+    comparison with the first test agent is decided or known to within `WITHIN`, unless `pairs` or
+    `course_only` fixes its length or there is nothing to compare.
 
     `num_matches`, `time_limit` and `timer_threshold` are the course's NUM_MATCHES, TIME_LIMIT and
-    TIMER_THRESHOLD: so many matches against each opponent (`Protocol.repeats` pairs each), and so
-    much time for a move (see `time_limits`).
+    TIMER_THRESHOLD: the matches against each opponent, of `Protocol.repeats` pairs each, and the
+    time for a move (see `time_limits`).
     """
     rules = protocol_named(protocol)
     if num_matches is not None:
@@ -132,7 +131,7 @@ def tournament_plan(
         raise KnightfallError(
             f"--pairs {pairs} and --course-only: choose one, the course plays {rules.pairs} pairs"
         )
-    # Both lists may name the same agent: it is one entrant on either side of the table.
+    # An agent in both lists is entered twice, as a test agent and as an opponent.
     tested = enter(tests or rules.tests, budget, PROTOCOL_SEARCH, protocol, limits)
     opponents = enter(against or rules.opponents, budget, PROTOCOL_SEARCH, protocol, limits)
     options = {"protocol": protocol, "tests": len(tested), "given_budget": str(budget or "")}
@@ -143,7 +142,7 @@ def tournament_plan(
     plan = Plan(
         kind="tournament",
         entrants=tested + opponents,
-        matches=tournament(len(tested), len(opponents)),
+        matches=tournament_matches(len(tested), len(opponents)),
         pairs=pairs or (rules.pairs if fixed else UNLIMITED),
         repeats=rules.repeats,
         stop={} if fixed else {"rule": "decided", "within": WITHIN, "course": rules.pairs},
@@ -155,9 +154,9 @@ def tournament_plan(
 
 
 def time_limits(time_limit: str | None, timer_threshold: str | None) -> TimeLimits | None:
-    """Return the course's limits as given, either with the course's value for the other.
+    """Return the time limits, with the course's value for one that is not given.
 
-    None if neither is given.
+    Return None if neither is given.
     """
     if time_limit is None and timer_threshold is None:
         return None
@@ -176,23 +175,24 @@ def time_limits(time_limit: str | None, timer_threshold: str | None) -> TimeLimi
 
 
 def mixture(plan: Plan) -> list[str]:
-    """Return a sentence about each entrant of a tournament that is from another protocol."""
+    """Return a sentence about each entrant of a tournament that belongs to another protocol."""
     protocol = str(plan.options.get("protocol", ""))
-    # What a submission's players are called is no name of ours.
+    # A submission may use our names for its own players.
     names = [one.name for one in plan.entrants if not one.agent.startswith("course(")]
     found = [from_another_protocol(_bare(name), protocol) for name in names]
     return [text for text in dict.fromkeys(found) if text]
 
 
 def _bare(name: str) -> str:
-    """Return an entrant's name without its number and its arguments."""
+    """Return an entrant's name without its number and its arguments: AB_Open of AB_Open #2."""
     return name.partition("(")[0].partition(" #")[0].strip()
 
 
 def command_of(plan: Plan, pairs: int) -> str:
-    """Return the command that plays the same tournament with so many pairs for each opponent.
+    """Return the command that plays the same tournament with `pairs` pairs for each opponent.
 
-    Of a submission's tournament, and where positions come from a book, only the option is known.
+    Return only the option --pairs for a tournament with a submission or a book, whose command is
+    not known.
     """
     rules, options = protocol_named(plan.options["protocol"]), plan.options
     names = [one.name if " #" not in one.name else one.agent for one in plan.entrants]

@@ -1,4 +1,4 @@
-"""What a run was played with: two runs of one plan are the same only if this is the same."""
+"""The version of the code that plays: two runs of one plan are equal only if it is equal."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ GAMES = (
     "knightfall.arena.play",
     "knightfall.arena.plan",
 )
-"""What plays games and says which ones; everything else that has a part in them is imported there
-or added by an extension."""
+"""The modules that play games and choose them; all other code that can change a game is imported by
+these or added by an extension."""
 
 
 @cache
 def engine() -> str:
-    """Return the version of everything that decides how a game goes."""
+    """Return the version of all code that can change a game: the release and a hash of sources."""
     from knightfall import __version__
     from knightfall.kernel.sources import hash_of
 
@@ -26,9 +26,9 @@ def engine() -> str:
 
 
 def deciding_modules() -> tuple[str, ...]:
-    """Return the modules whose imports together decide how games go.
+    """Return the modules that, with their imports, contain all code that can change a game.
 
-    What an extension promises and does not have decides nothing.
+    Modules that an extension names but that do not exist are left out.
     """
     from knightfall.heuristics.registry import added_tables
     from knightfall.kernel.sources import has_source
@@ -44,7 +44,7 @@ def deciding_modules() -> tuple[str, ...]:
 
 @cache
 def versions() -> Mapping[str, str]:
-    """Return the versions of all that a run is played with, for the record."""
+    """Return the versions of knightfall, Python, its packages and the system, for the store."""
     import platform
     from importlib.metadata import version
 

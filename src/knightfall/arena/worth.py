@@ -1,11 +1,11 @@
-"""What a heuristic is worth: against another one at equal nodes, and at equal time.
+"""The worth of a heuristic: its strength against another one at equal nodes and at equal time.
 
-A costly heuristic may choose better moves and still lose, because its search sees less in the same
-time.  So both are measured: at equal nodes only the judgement counts, at equal time it has paid for
-itself.  Every budget is a match of its own, and all matches play the same openings.
+A slow heuristic may choose better moves and still lose, because its search visits fewer nodes in
+the same time.  So both are measured: equal nodes show the quality of its scores alone, equal time
+includes their cost.  Every budget is a match of its own, and all matches play the same openings.
 
-Equal time means node budgets that take equally long (see `node_cost`); which ones is
-measured once, and part of the plan from then on.
+Equal time means node budgets that take equally long.  They are measured once (see `node_costs`) and
+are then part of the plan.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ from knightfall.search.budget import MOST_NODES, Budget, parse_budget
 from knightfall.statistics import pairs as statistics
 
 Measure = Literal["nodes", "time"]
-"""What both have the same of."""
+"""The budget that is equal for both agents."""
 
 NODES = ("250", "500", "1000", "2500", "5000", "10000")
 TIMES = ("0.02ms", "0.05ms", "0.1ms", "0.2ms", "0.5ms")
-"""Budgets unless said otherwise.  A quick heuristic visits 1,000 to 30,000 nodes in these times;
-with more than that, 7×7 is played so well that the openings decide alone."""
+"""The default budgets.  A fast heuristic visits 1,000 to 30,000 nodes in these times; with more
+nodes, 7×7 is played so well that only the opening decides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A budget, and the number of the match that is played with it."""
+    """A budget of a worth, and the number of the match that is played with it."""
 
     match: int
     measure: Measure
     amount: int
-    """Nodes or microseconds for a move."""
+    """Nodes or microseconds per move."""
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Overall:
+class OverallRate:
     """A's win rate over all budgets of one measure, with its 95 % interval.
 
-    The unit is the opening: its pairs with different budgets resemble each other, so their mean
-    is taken first.
+    The unit is the opening: its pairs with different budgets are correlated, so their mean counts
+    as one observation.
     """
 
     openings: int
@@ -63,7 +63,7 @@ class Overall:
 
     @property
     def sign(self) -> int:
-        """1 if A is better, −1 if it is worse, 0 if the interval cannot tell."""
+        """1 if A is better, −1 if it is worse, 0 if the interval contains 50 %."""
         return (self.low > 0.5) - (self.high < 0.5)
 
 
@@ -80,18 +80,18 @@ def worth_plan(
     pairs: int = 100,
     **openings: Unpack[Openings],
 ) -> Plan:
-    """One match per budget between two heuristics, each given by an id or as an agent id(…).
+    """Return a plan with one match per budget between two heuristics or agents id(…).
 
-    How many nodes a time is worth is taken from the runs of a store if they know, so that the
-    same question gives the same plan.  Otherwise it is measured, which takes some seconds.
+    The node budgets of equal time are taken from earlier runs in the store `known`, so that the
+    same call gives the same plan.  Otherwise they are measured, which takes some seconds.
     """
-    both = deepening(a), deepening(b)
+    both = budgetless_agent(a), budgetless_agent(b)
     if both[0] == both[1]:
-        raise KnightfallError(f"{a} against itself shows nothing: name another one to compare with")
+        raise KnightfallError(f"{a} cannot be compared with itself: name another heuristic")
     equal_nodes, equal_time = _budgets("nodes", nodes), _budgets("time", times)
     if not equal_nodes + equal_time:
-        raise KnightfallError("no budgets, no games: give some nodes, some times or both")
-    agents = _in_full(both)
+        raise KnightfallError("no budgets are given: at least one node budget or time is needed")
+    agents = [str(agent.absolute()) for agent in both]
     plan = Plan(
         kind="worth",
         entrants=(),
@@ -99,8 +99,8 @@ def worth_plan(
         pairs=pairs,
         files=files_of(enter(agents)),
         options={
-            "a": _called(both[0]),
-            "b": _called(both[1]),
+            "a": _short_name(both[0]),
+            "b": _short_name(both[1]),
             "agents": agents,
             "budgets": [str(budget) for budget in equal_nodes + equal_time],
         },
@@ -114,37 +114,32 @@ def worth_plan(
     return replace(plan, entrants=enter(entrants), options={**plan.options, "converted": converted})
 
 
-def deepening(text: str) -> Agent:
-    """The agent of a heuristic's id or of a string such as id(main, plain), without a budget."""
+def budgetless_agent(text: str) -> Agent:
+    """Return the agent of a heuristic, or of a string like id(main, plain), without a budget."""
     agent = parse_agent(text)
     if agent.reads_itself and ":" in text.partition("(")[0]:
-        agent = parse_agent(f"id({text})")  # as a heuristic it is a student's score
+        agent = parse_agent(f"id({text})")  # here it is a student's heuristic, not a player
     if not isinstance(agent, DeepeningAgent):
         raise KnightfallError(
-            f"agent {text!r} has no budget to vary: a heuristic or an agent that deepens is "
-            f"accepted, as in improved or {DeepeningAgent.example}"
+            f"agent {text!r} has no budget to vary; accepted are heuristics and agents that "
+            f"deepen, for example improved or {DeepeningAgent.example}"
         )
     return replace(agent, budget=Budget(), label="")
 
 
-def _called(agent: Agent) -> str:
-    """The heuristic alone, unless there is more to say."""
+def _short_name(agent: Agent) -> str:
+    """Return the heuristic if the agent has no other options, else the agent string."""
     return agent.heuristic if agent == DeepeningAgent(agent.heuristic) else str(agent)
 
 
-def _in_full(agents: Sequence[Agent]) -> list[str]:
-    """Agents without a budget, their files named by their full paths."""
-    return [str(replace(agent.absolute(), budget=Budget())) for agent in agents]
-
-
 def _budgets(measure: Measure, texts: Sequence[str]) -> list[Budget]:
-    """Budgets of one measure, the smallest first."""
+    """Return the budgets of one measure, the smallest first."""
     budgets: dict[int, Budget] = {}
     for text in texts:
         budget = parse_budget({measure: text.strip()})
         amount = getattr(budget, measure)
         if amount in budgets:
-            raise KnightfallError(f"the budget {budget} is given twice")
+            raise KnightfallError(f"budget {budget} is given twice; each must be different")
         budgets[amount] = budget
     return [budgets[amount] for amount in sorted(budgets)]
 
@@ -152,7 +147,7 @@ def _budgets(measure: Measure, texts: Sequence[str]) -> list[Budget]:
 def _converted(
     plan: Plan, both: tuple[Agent, Agent], times: Sequence[Budget], known: Store | None
 ) -> dict[str, list[int]]:
-    """The nodes of A and B for each time: as measured before, or measured now."""
+    """Return the node budgets of A and B for each time, from earlier runs or measured now."""
     found = {} if known is None else _measured_before(plan, known)
     if new := [budget for budget in times if str(budget) not in found]:
         measured = nodes_within(*both, [budget.time or 0 for budget in new], plan.starts)
@@ -161,7 +156,7 @@ def _converted(
 
 
 def _measured_before(plan: Plan, store: Store) -> dict[str, list[int]]:
-    """What earlier runs of this engine know of the same two agents on the same board."""
+    """Return the node budgets by time of earlier runs with the same agents, board and engine."""
     found: dict[str, list[int]] = {}
     for info in store.runs():
         if info.kind == "worth":
@@ -176,11 +171,11 @@ def _measured_before(plan: Plan, store: Store) -> dict[str, list[int]]:
     return found
 
 
-# -- what came of it ---------------------------------------------------------------------------
+# -- results -----------------------------------------------------------------------------------
 
 
 def levels(plan: Plan, measure: Measure | None = None) -> list[Level]:
-    """The budgets of a plan, of one measure or all."""
+    """Return the budgets of a plan, of one measure or all."""
     found = []
     for match, text in enumerate(plan.options["budgets"]):
         kind, _, amount = text.partition("=")
@@ -190,18 +185,18 @@ def levels(plan: Plan, measure: Measure | None = None) -> list[Level]:
     return found
 
 
-def overall(found: Results, measure: Measure) -> Overall | None:
-    """A's win rate over all budgets of one measure; None if there are none."""
+def overall(found: Results, measure: Measure) -> OverallRate | None:
+    """Return A's win rate over all budgets of one measure; None if there are none."""
     means = _by_opening(found, measure)
     if means is None:
         return None
     means = means[~np.isnan(means)]
     gap = statistics.difference(list(means), [0.5] * len(means))
-    return Overall(gap.pairs, 0.5 + gap.mean, max(0.0, 0.5 + gap.low), min(1.0, 0.5 + gap.high))
+    return OverallRate(gap.pairs, 0.5 + gap.mean, max(0.0, 0.5 + gap.low), min(1.0, 0.5 + gap.high))
 
 
 def _by_opening(found: Results, measure: Measure) -> npt.NDArray[np.float64] | None:
-    """The mean score of each round that all matches have played; nan where no pair counts."""
+    """Return A's mean score in each round that all matches have played; nan if no pair counts."""
     matches = [level.match for level in levels(found.run.plan, measure)]
     if not matches:
         return None
@@ -213,7 +208,7 @@ def _by_opening(found: Results, measure: Measure) -> npt.NDArray[np.float64] | N
 
 
 def price(found: Results) -> float | None:
-    """How many times as long A takes for a node as B; None if that is not known."""
+    """Return A's time per node divided by B's; None if it is not known."""
     plan = found.run.plan
     if longest := levels(plan, "time")[-1:]:
         of_a, of_b = plan.options["converted"][longest[0].text]
@@ -228,12 +223,13 @@ def price(found: Results) -> float | None:
 
 
 OPENINGS, REPEATS = 3, 6
-"""Pairs from so many openings are timed so many times each.  Of each move the quickest time
-counts: whatever else the machine does can only make it longer."""
+"""The openings whose pairs are timed, and how often each.  The shortest time of each move counts,
+because other processes can only make it longer."""
 
 FIRST_TRY, LEAST = 250, 50
-"""Nodes to begin with.  A node of a longer search costs a little more (its table is larger), so
-what comes out is tried in turn; but with hardly any nodes a search costs like no search at all."""
+"""The nodes of the first measurement, and the least nodes of the second.  A node of a longer search
+costs a little more, because its table is larger; so the first estimate is measured again.  With
+fewer nodes the overhead of a search would dominate."""
 
 Couple = tuple[str, str]
 Ints = npt.NDArray[np.int64]
@@ -242,7 +238,7 @@ Ints = npt.NDArray[np.int64]
 def nodes_within(
     a: Agent, b: Agent, microseconds: Sequence[int], openings: Sequence[str]
 ) -> list[tuple[int, int]]:
-    """For each time, the node budgets with which a and b spend about as much on a move."""
+    """Return, for each time, the node budgets with which a and b take that time for a move."""
     if not microseconds:
         return []
     ((usual_a, usual_b),) = node_costs([(_with(a, FIRST_TRY), _with(b, FIRST_TRY))], openings)
@@ -258,11 +254,11 @@ def nodes_within(
 
 
 def node_costs(couples: Sequence[Couple], openings: Sequence[str]) -> list[tuple[float, float]]:
-    """Microseconds for a node that both of each couple take in games against each other."""
-    from knightfall.arena.runner import InProcess  # here: it needs the compiler
+    """Return the microseconds per node of both agents of each couple, in games of the two."""
+    from knightfall.arena.runner import InProcess  # needs the compiler
 
     chosen = shuffled(list(dict.fromkeys(openings)), seed=0)[:OPENINGS]
-    # All take turns, so that a busy moment of the machine does not fall on one alone.
+    # The couples alternate, so that a busy moment of the machine does not hit only one.
     pairs = [(a, b, opening) for a, b in couples for opening in chosen]
     tasks = (
         PairTask(number, a, b, opening, seed=1)
@@ -276,12 +272,12 @@ def node_costs(couples: Sequence[Couple], openings: Sequence[str]) -> list[tuple
                 key = record.task.number % len(pairs), number
                 times = game.column("microseconds").astype(np.int64)
                 before = quickest.get(key, times)
-                if len(before) == len(times):  # a user's heuristic may play another game each time
+                if len(before) == len(times):  # a user's heuristic may not repeat its game
                     quickest[key] = np.minimum(times, before)
                     nodes[key] = game.column("nodes").astype(np.int64)
     spent, visited = np.zeros((2, len(couples), 2), np.int64)
     for (pair, number), times in quickest.items():
-        # Game 0 is the one in which a has the first player's knight, N.
+        # In game 0, a has the first player's knight, N.
         a_begins = (Position.from_fen(pairs[pair][2]).to_move == "w") == (number == 0)
         for who in (0, 1):
             moves = slice(int(a_begins == (who == 1)), None, 2)
@@ -290,15 +286,16 @@ def node_costs(couples: Sequence[Couple], openings: Sequence[str]) -> list[tuple
     for couple, row in zip(couples, visited, strict=True):
         for agent, count in zip(couple, row, strict=True):
             if not count:
-                raise KnightfallError(f"{agent} made no move that could be timed")
+                raise KnightfallError(f"{agent} searched no nodes, so its speed cannot be measured")
     costs = np.maximum(spent, 1) / visited
     return [(float(cost_a), float(cost_b)) for cost_a, cost_b in costs]
 
 
 def _with(agent: Agent, nodes: int) -> str:
+    """Return the string of an agent with a node budget."""
     return str(replace(agent, budget=Budget(nodes=nodes)))
 
 
 def _nodes(time: int, cost: float) -> int:
-    """A budget, no more exact than it is known."""
+    """Return the nodes that fit into a time, rounded to three digits: it is not known better."""
     return max(1, min(int(float(f"{time / cost:.3g}")), MOST_NODES))

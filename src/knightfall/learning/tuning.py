@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from knightfall.arena.api import check as check_plan
-from knightfall.arena.plan import Plan, check_files, enter, tournament
+from knightfall.arena.plan import Plan, check_files, enter, tournament_matches
 from knightfall.display.numbers import percent
 from knightfall.display.progress import Progress
 from knightfall.display.progress import progress as shown
@@ -202,7 +202,7 @@ def generation_plan(settings: TuneSettings, number: int, candidates: Sequence[Ex
     return Plan(
         kind="tournament",
         entrants=playing + opponents,
-        matches=tournament(len(playing), len(opponents)),
+        matches=tournament_matches(len(playing), len(opponents)),
         pairs=settings.pairs,
         seed=int.from_bytes(digest[:4], "big"),
         book=tuple(settings.starts.of_generation(number, settings.pairs, settings.seed)),
@@ -222,7 +222,7 @@ def played(plan: Plan, candidates: int, runner: Runner) -> list[Counts]:
                     )
             match = plan.matches[record.task.number % len(plan.matches)]
             counts[match.a][record.score] += 1
-    check_files(plan)  # an edited file would give some games another heuristic
+    check_files(plan.files)  # an edited file would give some games another heuristic
     return [(lost, split, won) for lost, split, won in counts]
 
 

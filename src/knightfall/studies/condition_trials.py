@@ -15,7 +15,7 @@ from math import log, pi, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.arena.plan import Entrant, Plan, tournament
+from knightfall.arena.plan import Entrant, Plan, tournament_matches
 from knightfall.arena.play import play_pair
 from knightfall.arena.version import engine
 from knightfall.errors import KnightfallError
@@ -162,7 +162,7 @@ def study_tournament_plan(
     return Plan(
         kind="tournament",
         entrants=tests + opponents,
-        matches=tournament(len(tests), len(opponents)),
+        matches=tournament_matches(len(tests), len(opponents)),
         pairs=pairs,
         seed=seed,
         options={"protocol": study.protocol, "tests": len(tests), "study": study.id, **options},

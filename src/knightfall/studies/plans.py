@@ -13,7 +13,7 @@ from functools import partial
 from typing import Literal, get_args
 
 from knightfall.agents import COURSE_NODES, Agent, DeepeningAgent, parse_agent
-from knightfall.arena.plan import Entrant, Match, Plan, everyone, tournament
+from knightfall.arena.plan import Entrant, Match, Plan, round_robin, tournament_matches
 from knightfall.errors import KnightfallError, nearest
 from knightfall.search.budget import Budget
 from knightfall.studies.condition import Condition
@@ -247,7 +247,7 @@ def resigning_plan(pairs: int, seed: int) -> Plan:
     return Plan(
         kind="tournament",
         entrants=(*tests, *opponents),
-        matches=tournament(len(tests), len(opponents)),
+        matches=tournament_matches(len(tests), len(opponents)),
         pairs=pairs,
         seed=seed,
         options={"protocol": "2017a", "tests": len(tests), "study": "resigning"},
@@ -282,7 +282,7 @@ def league_plan(
         kind="league",
         entrants=entrants,
         matches=tuple(
-            replace(match, series=series) for series, match in enumerate(everyone(entrants))
+            replace(match, series=series) for series, match in enumerate(round_robin(entrants))
         ),
         pairs=max(1, pairs // LEAGUE_SHARE),
         seed=seed,

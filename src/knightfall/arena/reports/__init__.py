@@ -1,4 +1,4 @@
-"""The report of a run, by the kind of its plan."""
+"""The reports of all kinds of runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KINDS: dict[str, type[RunReport]] = {
 
 
 def report_on(run: Run, *, commands: bool = True) -> RunReport:
-    """Return what a run says so far; without `commands`, it does not name any to type next."""
+    """Return the report of a run; with `commands` it suggests commands to type next."""
     report = KINDS[run.plan.kind](run)
     report.commands = commands
     return report

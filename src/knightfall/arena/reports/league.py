@@ -1,4 +1,4 @@
-"""A league's report: ratings, differences with their errors, the crosstable."""
+"""The report of a league: ratings, differences with their errors, the crosstable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from knightfall.agents import other_differences
 from knightfall.arena.results import RunReport
-from knightfall.arena.run_loop import SURELY
+from knightfall.arena.run_loop import LOOKING_FACTOR
 from knightfall.arena.standings import Standing, entrant_dict, short_names, standings
 from knightfall.display.numbers import for_json, interval, percent, plus_minus
 from knightfall.display.report import Heading, Part
@@ -19,40 +19,35 @@ if TYPE_CHECKING:
     from knightfall.arena.run_loop import Scoreboard
 
 WIDEST = 12
-"""Entrants up to which the tables of everyone against everyone are printed."""
+"""Most entrants for which the tables of all against all are printed."""
 
 
 class LeagueReport(RunReport):
-    """Many agents, a rating for each; the best comes first."""
+    """The report of a league; the best agent comes first."""
 
     kind = "league"
 
     @cached_property
     def order(self) -> list[int]:
-        """The entrants by their ratings."""
+        """The numbers of the entrants, the best first."""
         return self.ratings.ranking(range(len(self.plan.entrants)))
 
     @cached_property
     def standings(self) -> list[Standing]:
-        """What there is to say of each, in that order."""
+        """The figures of the entrants, in that order."""
         return standings(self.results, self.order, self.ratings)
 
     @cached_property
     def names(self) -> list[str]:
-        """What to call each entrant in a narrow column, by number."""
+        """Short names of the entrants, by number."""
         return short_names(self.plan.entrants)
 
-    def met(self, a: int, b: int) -> tuple[int, int] | None:
-        """Games that a won and lost against b; None if they did not meet."""
-        won = lost = 0
-        for match in self.results.matches:
-            if (match.a, match.b) == (a, b):
-                won += match.of_a.total.won
-                lost += match.of_a.total.lost
-            elif (match.a, match.b) == (b, a):
-                won += match.of_b.total.won
-                lost += match.of_b.total.lost
-        return (won, lost) if won + lost else None
+    def won_and_lost(self, a: int, b: int) -> list[int] | None:
+        """Return the games that a won and lost against b; None if they did not meet."""
+        if (a, b) not in self.results.pairs_between:
+            return None
+        lost, split, won = self.results.pairs_between[a, b]
+        return [2 * won + split, 2 * lost + split]
 
     def body(self) -> Iterator[Part]:
         """See `RunReport`."""
@@ -66,11 +61,11 @@ class LeagueReport(RunReport):
         if len(self.order) <= WIDEST:
             yield ""
             yield Heading("Elo differences (row less column), ± 95 %")
-            yield self._square(lambda a, b: plus_minus(*self.ratings.difference(a, b)))
+            yield self._crosstable(lambda a, b: plus_minus(*self.ratings.difference(a, b)))
             yield ""
             yield Heading("Won – lost (row against column)")
-            yield self._square(self._won_and_lost)
-        yield from self.accidents()
+            yield self._crosstable(self._won_and_lost_cell)
+        yield from self.unusual_losses()
         yield ""
         yield self.no_verdict or self._neighbours()
         first, *others = (entrant.agent for entrant in self.plan.entrants)
@@ -86,10 +81,7 @@ class LeagueReport(RunReport):
                 [None if a == b else [for_json(x) for x in found.difference(a, b)] for b in order]
                 for a in order
             ],
-            "crosstable": [
-                [None if (met := self.met(a, b)) is None else list(met) for b in order]
-                for a in order
-            ],
+            "crosstable": [[self.won_and_lost(a, b) for b in order] for a in order],
             "seat_elo": found.ratings.seat_elo,
             "seat_elo_error": found.ratings.seat_error,
         }
@@ -97,7 +89,7 @@ class LeagueReport(RunReport):
     @staticmethod
     def live(board: Scoreboard) -> list[Part]:
         """See `RunReport`."""
-        names, ratings = short_names(board.plan.entrants), board.rated
+        names, ratings = short_names(board.plan.entrants), board.ratings
         table = Table(["", "Agent", "Elo", "± 95 %"], labels=2)
         for place, entrant in enumerate(ratings.ranking(range(len(names))), start=1):
             elo = plus_minus(ratings.elo(entrant), ratings.error(entrant))
@@ -105,6 +97,7 @@ class LeagueReport(RunReport):
         return [table]
 
     def _ratings(self) -> Table:
+        """Return the table of ratings and figures."""
         figures = ("Games", "Won", "95 % interval", "hunter", "runner", "depth", "nodes")
         table = Table(["", "Agent", "Elo", *figures], labels=2)
         for place, row in enumerate(self.standings, start=1):
@@ -112,28 +105,29 @@ class LeagueReport(RunReport):
                 str(place),
                 self.names[row.number],
                 plus_minus(row.elo, row.elo_error),
-                f"{row.fared.total.games:,}",
+                f"{row.result.total.games:,}",
                 percent(row.rate),
                 interval(row.low, row.high),
                 *row.roles_and_effort(),
             )
         return table.where_known("depth", "nodes")
 
-    def _square(self, cell: Callable[[int, int], str]) -> Table:
+    def _crosstable(self, cell: Callable[[int, int], str]) -> Table:
+        """Return a table of all against all, with a cell for each row a and column b."""
         places = [str(place) for place in range(1, len(self.order) + 1)]
         table = Table(["", "", *places], labels=2)
         for place, a in zip(places, self.order, strict=True):
             table.add(place, self.names[a], *("" if a == b else cell(a, b) for b in self.order))
         return table
 
-    def _won_and_lost(self, a: int, b: int) -> str:
-        met = self.met(a, b)
-        return "" if met is None else f"{met[0]} – {met[1]}"
+    def _won_and_lost_cell(self, a: int, b: int) -> str:
+        """Return a cell as in "12 – 8"."""
+        return " – ".join(map(str, self.won_and_lost(a, b) or ()))
 
     def _neighbours(self) -> str:
-        """Which neighbours in the ranking are told apart."""
-        # A league that may stop when it likes what it sees has to see it the more clearly.
-        factor = SURELY if self.plan.stop.get("rule") == "until" else 1.0
+        """Return a sentence on which neighbours in the ranking differ significantly."""
+        # A league that a rule may end looks repeatedly, and must correct for it.
+        factor = LOOKING_FACTOR if self.plan.stop.get("rule") == "until" else 1.0
         open_questions = []
         for better, worse in pairwise(self.order):
             gap, error = self.ratings.difference(better, worse)

@@ -1,4 +1,4 @@
-"""A match's report: the block that engine authors read, and a verdict that everyone does."""
+"""The report of a match: the block of figures known from chess engines, and a verdict."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 
 class MatchReport(RunReport):
-    """Two agents; every number is the first one's."""
+    """The report of a match of two agents; every figure is from the view of the first."""
 
     kind = "match"
 
     @property
     def match(self) -> MatchResult:
-        """What came of it."""
+        """The result of the match."""
         return self.results.matches[0]
 
     @property
     def pairs(self) -> tuple[int, int, int]:
-        """How many pairs ended LL, WL and WW."""
+        """The pairs that ended LL, WL and WW for the first agent."""
         return self.match.pairs
 
     @cached_property
@@ -43,17 +43,17 @@ class MatchReport(RunReport):
 
     @cached_property
     def test(self) -> Sprt | None:
-        """The sequential test, if the match has one."""
+        """The sequential test; None if the match has none."""
         return test_of(self.plan)
 
     @property
     def llr(self) -> float | None:
-        """The log-likelihood ratio of that test."""
+        """The log-likelihood ratio of the test; None if there is no test."""
         return None if self.test is None else self.test.llr(pair_counts(self.pairs))
 
     @property
     def accepted(self) -> str | None:
-        """Return the hypothesis that the test accepts, H0 or H1; None while it cannot tell."""
+        """The hypothesis that the test accepts, H0 or H1; None while it is undecided."""
         if self.test is None or self.llr is None or self.no_verdict:
             return None
         return self.test.verdict(self.llr)
@@ -63,14 +63,14 @@ class MatchReport(RunReport):
         yield from _block(self.plan, self.pairs)
         yield ""
         for row in standings(self.results, [0, 1], self.ratings):
-            fared, effort = row.fared, row.fared.effort
+            result, effort = row.result, row.result.effort
             yield (
-                f"{row.name}: {percent(fared.first.rate)} as N, "
-                f"{percent(fared.second.rate)} as n; "
-                f"{percent(fared.hunter.rate)} hunting, {percent(fared.runner.rate)} running; "
+                f"{row.name}: {percent(result.first.rate)} as N, "
+                f"{percent(result.second.rate)} as n; "
+                f"{percent(result.hunter.rate)} hunting, {percent(result.runner.rate)} running; "
                 f"{_searched(effort)}lost by {losses(row)}"
             )
-        yield from self.accidents()
+        yield from self.unusual_losses()
         yield ""
         yield self.words
 
@@ -117,7 +117,7 @@ class MatchReport(RunReport):
         if self.test is not None:
             return self._sequential_words(self.test, a, b)
         if plan.entrants[0].agent == plan.entrants[1].agent:
-            return "The two are one agent: every pair is split, whoever it plays like."
+            return "Both are the same agent, so every pair is split."
         if self.statistics.low > 0.5:
             words = f"{a} is better than {b}: the whole interval lies above 50 %."
         elif self.statistics.high < 0.5:
@@ -128,43 +128,43 @@ class MatchReport(RunReport):
         return words + self._other_differences()
 
     def _other_differences(self) -> str:
-        """Return a sentence if more than the heuristic was compared."""
+        """Return a sentence if the agents differ in more than the heuristic; else ""."""
         differs = other_differences(*(entrant.agent for entrant in self.plan.entrants))
         return f" They differ {differs}." if differs else ""
 
     def _sequential_words(self, test: Sprt, a: str, b: str) -> str:
+        """Return the verdict of the sequential test."""
         after = f"after {count(sum(self.pairs), 'pair')}"
         unit = "normalized Elo" if test.model == "normalized" else "Elo"
         if self.accepted == "H1":
             return (
-                f"Passed {after}: that {a} is {test.elo1:g} {unit} better than {b} "
-                f"explains the results, that it is {test.elo0:g} does not."
-                f"{self._other_differences()}"
+                f"Passed {after}: H1 is accepted. A strength of {test.elo1:g} {unit} above {b} "
+                f"explains the results of {a}, {test.elo0:g} does not.{self._other_differences()}"
             )
         if self.accepted == "H0":
             return (
-                f"Failed {after}: {a} is not {test.elo1:g} {unit} better than {b}; "
-                f"{test.elo0:g} explains the results better.{self._other_differences()}"
+                f"Failed {after}: H0 is accepted. A strength of {test.elo0:g} {unit} above {b} "
+                f"explains the results of {a}, {test.elo1:g} does not.{self._other_differences()}"
             )
         if not self.finished:
             return f"Not decided yet, {after}."
         if self.results.played == len(self.plan.starts) * self.plan.repeats:
             return (
-                f"Not decided {after}, and all openings are used up: bounds further apart need "
-                "fewer."
+                f"Not decided {after}, and all openings are used up: a test whose hypotheses are "
+                "further apart needs fewer pairs."
             )
         return f"Not decided {after}."
 
 
 def _searched(effort: Effort) -> str:
-    """How deep and how much, for those who search at all."""
+    """Return mean depth and nodes as text; "" for an agent that does not search."""
     if not effort.nodes:
         return ""
     return f"depth {mean(effort.mean_depth)}, {mean(effort.mean_nodes)} nodes a move; "
 
 
 def _block(plan: Plan, pairs: Sequence[int]) -> list[str]:
-    """The result so far, all numbers from the view of the first agent."""
+    """Return the lines of the block of figures, from the view of the first agent."""
     lost, split, won = pairs
     found, test = pair_statistics(pairs), test_of(plan)
     a, b = plan.entrants

@@ -1,4 +1,4 @@
-"""A tournament's report: the course's table, and what the course never had."""
+"""The report of a tournament: the course's table, intervals, ratings and comparisons."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from knightfall.agents import OtherDifferences, other_differences
 from knightfall.arena.results import RunReport, Wins
-from knightfall.arena.run_loop import Decided, verdict
+from knightfall.arena.run_loop import ComparisonRule, verdict
 from knightfall.arena.standings import (
-    Compared,
-    Rated,
+    BaselineComparison,
+    EntrantRatings,
+    PairOutcomes,
     Standing,
-    compared,
+    compare_with_baseline,
     entrant_dict,
-    outcomes_of,
-    rated,
+    rate_entrants,
+    scores_of,
     short_names,
     standings,
 )
@@ -32,11 +32,9 @@ if TYPE_CHECKING:
     from knightfall.arena.plan import Plan
     from knightfall.arena.run_loop import Scoreboard
 
-Outcomes = npt.NDArray[np.int8]
-
 
 class TournamentReport(RunReport):
-    """Test agents against the same opponents; the first test agent is the baseline."""
+    """The report of a tournament, in which the first test agent is the baseline."""
 
     kind = "tournament"
 
@@ -47,54 +45,54 @@ class TournamentReport(RunReport):
 
     @property
     def opponents(self) -> list[int]:
-        """The numbers of their opponents."""
+        """The numbers of the opponents."""
         return list(range(self.plan.options["tests"], len(self.plan.entrants)))
 
     @cached_property
-    def outcomes(self) -> Outcomes:
-        """How each pair ended, see `outcomes_of`."""
-        return outcomes_of(self.run)
+    def outcomes(self) -> PairOutcomes:
+        """The outcomes of the pairs that the report counts."""
+        return self.results.outcomes
 
     @property
-    def course(self) -> Outcomes | None:
-        """The pairs that the course would have played; None if the run has no more than those."""
+    def course(self) -> PairOutcomes | None:
+        """The outcomes of the course's own pairs; None if the run plays no others."""
         rounds = self.plan.stop.get("course")
         return None if rounds is None else self.outcomes[: rounds * len(self.plan.matches)]
 
     @cached_property
-    def ratings(self) -> Rated:
-        """Ratings with the baseline at 0."""
-        return rated(self.plan, self.outcomes).anchored(self.tests[0])
+    def ratings(self) -> EntrantRatings:
+        """Bradley-Terry ratings with the baseline at 0."""
+        return rate_entrants(self.plan, self.outcomes).anchored(self.tests[0])
 
     @cached_property
     def standings(self) -> list[Standing]:
-        """What there is to say of each test agent."""
+        """The figures of the test agents."""
         return standings(self.results, self.tests, self.ratings)
 
     @cached_property
-    def differences(self) -> list[Compared]:
-        """Each other test agent against the baseline, opening by opening."""
+    def differences(self) -> list[BaselineComparison]:
+        """The comparison of each other test agent with the baseline."""
         sequential = self.course is not None
-        return compared(self.plan, self.outcomes, self.tests, sequential=sequential)
+        return compare_with_baseline(self.plan, self.outcomes, self.tests, sequential=sequential)
 
     @cached_property
     def names(self) -> list[str]:
-        """What to call each test agent in a narrow column."""
+        """Short names of the test agents."""
         return short_names([self.plan.entrants[test] for test in self.tests])
 
     def wins(self, test: int, opponent: int) -> Wins:
-        """A test agent's games against an opponent."""
+        """Return a test agent's wins against an opponent."""
         return _wins(self.plan, self.outcomes, test, opponent)
 
     def differs(self, test: int) -> OtherDifferences:
-        """Return in what a test agent differs from the baseline beside the heuristic."""
+        """Return how a test agent differs from the baseline, apart from the heuristic."""
         return other_differences(*(self.plan.entrants[at].agent for at in (test, self.tests[0])))
 
     # -- the report ------------------------------------------------------------------------
 
     def body(self) -> Iterator[Part]:
         """See `RunReport`."""
-        games = self.standings[0].fared.total.games
+        games = self.standings[0].result.total.games
         if self.course is not None:
             yield _caption(self.plan, self.course, games)
         yield _course_table(self.plan, self.tests, self.names, self.outcomes)
@@ -107,7 +105,7 @@ class TournamentReport(RunReport):
             f"{plus_minus(found.seat_elo, found.seat_error)} Elo."
         )
         yield from (f"Mixed protocols: {text}." for text in mixture(self.plan))
-        yield from self.accidents()
+        yield from self.unusual_losses()
         if self.no_verdict:
             yield ""
             yield self.no_verdict
@@ -148,7 +146,7 @@ class TournamentReport(RunReport):
             "seat_elo_error": found.seat_error,
         }
 
-    def _table(self, outcomes: Outcomes) -> list[list[list[int]]]:
+    def _table(self, outcomes: PairOutcomes) -> list[list[list[int]]]:
         """Return games won and lost, a row for each opponent with a cell for each test agent."""
         return [
             [
@@ -162,8 +160,8 @@ class TournamentReport(RunReport):
     def live(board: Scoreboard) -> list[Part]:
         """Show the course's table once its games are played, and how the comparisons stand."""
         plan, rule = board.plan, board.rule
-        if not isinstance(rule, Decided):
-            return []  # half a tournament says little, and its table is long
+        if not isinstance(rule, ComparisonRule):
+            return []  # the table of half a tournament is long and says little
         course = plan.stop["course"] * len(plan.matches)
         if board.played < course:
             return [f"the course's own {2 * course:,} games …"]
@@ -178,6 +176,7 @@ class TournamentReport(RunReport):
         return parts
 
     def _figures(self) -> Table:
+        """Return the table of win rates, ratings, roles and costs."""
         elo = f"Elo ({self.names[0]} = 0)"
         table = Table(
             [
@@ -192,26 +191,23 @@ class TournamentReport(RunReport):
             ]
         )
         for row, name in zip(self.standings, self.names, strict=True):
+            rating = "0" if row.number == self.tests[0] else plus_minus(row.elo, row.elo_error)
             table.add(
                 name,
                 percent(row.rate),
                 interval(row.low, row.high),
-                NOTHING
-                if self.no_verdict
-                else "0"
-                if row.number == self.tests[0]
-                else plus_minus(row.elo, row.elo_error),
+                NOTHING if self.no_verdict else rating,
                 *row.roles_and_effort(),
             )
         return table.where_known(elo, "depth", "nodes a move")
 
-    # -- which differences are real --------------------------------------------------------
+    # -- comparisons with the baseline -----------------------------------------------------
 
     def _comparisons(self) -> Iterator[Part]:
-        """Compare each test agent with the baseline, and say what is certain."""
+        """Yield the table of comparisons with the baseline, and sentences about it."""
         yield f"Against {self.names[0]}, from the same openings, in points of the win rate:"
         course = self.course
-        seen = [] if course is None else compared(self.plan, course, self.tests)
+        seen = [] if course is None else compare_with_baseline(self.plan, course, self.tests)
         titles = ["", "", "", ""]
         if course is not None:
             games = f"{_games_each(self.plan, course)} games"
@@ -237,16 +233,21 @@ class TournamentReport(RunReport):
 
     @property
     def _is_settled(self) -> bool:
-        """Whether every comparison is decided, or known as well as was asked for."""
+        """Whether every comparison is settled as the plan's stop rule requires."""
         return all(one.settled(self.plan.stop["within"]) for one in self.differences)
 
-    def _word(self, test: int, one: Compared) -> str:
-        """Name the verdict on a test agent, and what else than the heuristic it may be due to."""
+    def _word(self, test: int, one: BaselineComparison) -> str:
+        """Return the verdict on a test agent, with differences other than the heuristic."""
         differs = self.differs(test)
         return f"{verdict(one)}, differs {differs}" if differs else verdict(one)
 
-    def _conclusion(self, seen: Sequence[Compared], course: Outcomes) -> Iterator[str]:
-        """Say what the course's games would have shown, what is true, and how well it is known."""
+    def _conclusion(
+        self, seen: Sequence[BaselineComparison], course: PairOutcomes
+    ) -> Iterator[str]:
+        """Yield sentences that contrast the course's games with all games, and give the precision.
+
+        `seen` are the comparisons by the course's games.
+        """
         within = self.plan.stop["within"]
         if not self._is_settled:
             settled = sum(one.settled(within) for one in self.differences)
@@ -267,22 +268,22 @@ class TournamentReport(RunReport):
         )
 
 
-def _wins(plan: Plan, outcomes: Outcomes, test: int, opponent: int) -> Wins:
-    """Return a test agent's games against an opponent among the first pairs of a schedule."""
+def _wins(plan: Plan, outcomes: PairOutcomes, test: int, opponent: int) -> Wins:
+    """Return a test agent's wins against an opponent among the first pairs of a schedule."""
     number = next(
         at for at, match in enumerate(plan.matches) if (match.a, match.b) == (test, opponent)
     )
-    ended = outcomes[number :: len(plan.matches)]
-    ended = ended[ended >= 0]
-    return Wins(int((ended // 2 + ended % 2).sum()), 2 * len(ended))
+    scores = scores_of(outcomes[number :: len(plan.matches)])
+    return Wins(int(np.nansum(scores)), 2 * int((~np.isnan(scores)).sum()))
 
 
-def _games_each(plan: Plan, outcomes: Outcomes) -> int:
-    """Return how many games of each test agent are among these pairs."""
+def _games_each(plan: Plan, outcomes: PairOutcomes) -> int:
+    """Return the number of games of each test agent among these pairs."""
     return 2 * len(outcomes) // int(plan.options["tests"])
 
 
-def _caption(plan: Plan, course: Outcomes, games: int) -> str:
+def _caption(plan: Plan, course: PairOutcomes, games: int) -> str:
+    """Return the sentence above the course's table."""
     pairs, few = count(plan.stop["course"], "pair"), _games_each(plan, course)
     return (
         f"The course's tournament, {pairs} against each opponent: {few} games won and lost. "
@@ -291,12 +292,12 @@ def _caption(plan: Plan, course: Outcomes, games: int) -> str:
 
 
 def _course_table(
-    plan: Plan, tests: Sequence[int], names: Sequence[str], outcomes: Outcomes
+    plan: Plan, tests: Sequence[int], names: Sequence[str], outcomes: PairOutcomes
 ) -> Table:
     """Return the course's table: games won and lost, by opponent and test agent.
 
-    Where a run goes beyond the course's own games, these are counted, and the share of all games
-    stands beside them.
+    If a run goes beyond the course's own games, the table counts those, with the share won of all
+    games beside them.
     """
     rounds = plan.stop.get("course")
     counted = outcomes if rounds is None else outcomes[: rounds * len(plan.matches)]
@@ -305,7 +306,7 @@ def _course_table(
     columns = "Won | Lost" if rounds is None else "Won | Lost    all"
     titles = ["Opponent\n"]
     titles += [f"{name}\n{columns}" for name in names]
-    if any(differs):  # then a line says which column is not to be compared heuristic by heuristic
+    if any(differs):  # a line marks columns that differ in more than the heuristic
         notes = ["", *(f"other {what.named}" if what else "" for what in differs)]
         titles = [
             title.replace("\n", f"\n{note}\n") for title, note in zip(titles, notes, strict=True)
@@ -323,13 +324,14 @@ def _course_table(
             few, every = (_wins(plan, some, test, opponent) for some in (counted, outcomes))
             totals[place] = totals[place][0] + few, totals[place][1] + every
             cells.append(f"{few.won:>3} | {few.lost:<4}{share(every)}")
-        # Without the protocol that it is from.
+        # The name without its protocol.
         table.add(plan.entrants[opponent].name.rpartition(":")[2], *cells)
     footer += [f"{percent(few.rate)}{share(every)}" for few, every in totals]
     return table
 
 
-def _live_comparisons(rule: Decided, names: Sequence[str]) -> Table:
+def _live_comparisons(rule: ComparisonRule, names: Sequence[str]) -> Table:
+    """Return the table of comparisons so far."""
     table = Table(["", "", "", ""], labels=1, align="left")
     for name, one in zip(names, rule.comparisons, strict=True):
         word = verdict(one) if one.settled(rule.within) else "…"
@@ -337,34 +339,36 @@ def _live_comparisons(rule: Decided, names: Sequence[str]) -> Table:
     return table
 
 
-def _points(one: Compared) -> str:
+def _points(one: BaselineComparison) -> str:
+    """Return a difference in percentage points, with its sign."""
     return signed(100 * one.difference, 1)
 
 
-def _span(one: Compared) -> str:
-    """Return the interval in points; with two digits if rounding to one would make an end 0."""
+def _span(one: BaselineComparison) -> str:
+    """Return the interval in points, with a second decimal if an end would be rounded to 0."""
     nearest = min(abs(one.low), abs(one.high))
     digits = 2 if one.low * one.high > 0 and round(100 * nearest, 1) == 0 else 1
     return f"({signed(100 * one.low, digits)} to {signed(100 * one.high, digits)})"
 
 
-def _ahead(one: Compared) -> str:
+def _ahead(one: BaselineComparison) -> str:
+    """Return a difference in words: "3.2 points ahead of", "level with"."""
     points = f"{abs(100 * one.difference):.1f}"
     if points == "0.0":
         return "level with"
     return f"{points} points {'ahead of' if one.difference > 0 else 'behind'}"
 
 
-def _more_pairs(plan: Plan, comparisons: Sequence[Compared], commands: bool) -> str:
-    """Say how many pairs it would take to see five points, at the spread that was seen."""
+def _more_pairs(plan: Plan, comparisons: Sequence[BaselineComparison], commands: bool) -> str:
+    """Return a sentence on how many pairs would show a difference of five points."""
     pairs = comparisons[0].pairs
     opponents = len(plan.entrants) - plan.options["tests"]
     needed = 100
     if pairs >= 2:
         half = max((one.high - one.low) / 2 for one in comparisons)
-        # The interval shrinks with the root of the pairs; see 5 points in four cases of five.
+        # The interval shrinks with the square root of the pairs; the power is 80 %.
         needed = round(pairs / opponents * (half / 0.05 * (1.96 + 0.84) / 1.96) ** 2)
     return (
-        f"No difference is certain. To see one of 5 points it takes about {needed:,} pairs against "
+        f"No difference is certain. To see one of 5 points takes about {needed:,} pairs against "
         f"each opponent{f': {command_of(plan, pairs=needed)}' if commands else '.'}"
     )

@@ -1,4 +1,4 @@
-"""The report of what a heuristic is worth: a line per budget, and the answer in two sentences."""
+"""The report of a heuristic's worth: a line per budget, and a verdict in two sentences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from knightfall.arena.results import RunReport
 from knightfall.arena.standings import pair_statistics
-from knightfall.arena.worth import Level, Overall, levels, overall, price
+from knightfall.arena.worth import Level, OverallRate, levels, overall, price
 from knightfall.display.numbers import count, for_json, interval, mean, percent, plus_minus
 from knightfall.display.report import Part
 from knightfall.display.table import Table
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
 
 
 class WorthReport(RunReport):
-    """A against B at equal nodes, and at equal time."""
+    """The report of A against B at equal nodes and at equal time."""
 
     kind = "worth"
 
     @property
     def a(self) -> str:
-        """The heuristic in question."""
+        """The heuristic that is measured."""
         return str(self.plan.options["a"])
 
     @property
     def b(self) -> str:
-        """What it is compared with."""
+        """The heuristic that it is compared with."""
         return str(self.plan.options["b"])
 
     @cached_property
-    def at_equal_nodes(self) -> Overall | None:
+    def at_equal_nodes(self) -> OverallRate | None:
         """A's win rate over all node budgets; None if there are none."""
         return overall(self.results, "nodes")
 
     @cached_property
-    def at_equal_time(self) -> Overall | None:
+    def at_equal_time(self) -> OverallRate | None:
         """A's win rate over all times; None if there are none."""
         return overall(self.results, "time")
 
     @cached_property
     def price(self) -> float | None:
-        """How many times as long A takes for a node as B; None if that is not known."""
+        """A's time per node divided by B's; None if it is not known."""
         return price(self.results)
 
     def body(self) -> Iterator[Part]:
@@ -57,7 +57,7 @@ class WorthReport(RunReport):
         for level in levels(self.plan):
             table.add(*_line(level, self.results.matches[level.match]))
         yield table
-        yield from self.accidents()
+        yield from self.unusual_losses()
         yield ""
         yield from self.words
 
@@ -74,6 +74,7 @@ class WorthReport(RunReport):
         }
 
     def _level_dict(self, level: Level) -> dict[str, Any]:
+        """Return the result with one budget as plain values."""
         match = self.results.matches[level.match]
         found = pair_statistics(match.pairs)
         return {
@@ -89,12 +90,12 @@ class WorthReport(RunReport):
             "agents": [
                 {
                     "agent": self.plan.entrants[entrant].agent,
-                    "mean_nodes": fared.effort.mean_nodes,
-                    "mean_depth": fared.effort.mean_depth,
-                    "mean_microseconds": fared.effort.mean_microseconds,
-                    "losses": dict(fared.losses),
+                    "mean_nodes": result.effort.mean_nodes,
+                    "mean_depth": result.effort.mean_depth,
+                    "mean_microseconds": result.effort.mean_microseconds,
+                    "losses": dict(result.losses),
                 }
-                for entrant, fared in ((match.a, match.of_a), (match.b, match.of_b))
+                for entrant, result in ((match.a, match.of_a), (match.b, match.of_b))
             ],
         }
 
@@ -109,7 +110,7 @@ class WorthReport(RunReport):
 
     @property
     def words(self) -> list[str]:
-        """What it comes to, decided by the intervals over all budgets; open where they are."""
+        """The verdict in one or two sentences, from the intervals over all budgets."""
         at_nodes, at_time, cost = self.at_equal_nodes, self.at_equal_time, self.price
         played = at_nodes or at_time
         if played is None or not played.openings:
@@ -129,6 +130,7 @@ class WorthReport(RunReport):
 
 
 def _line(level: Level, match: MatchResult) -> list[str]:
+    """Return the cells of the row of a budget."""
     found = pair_statistics(match.pairs)
 
     def both(figure: Callable[[Effort], float | None]) -> str:
@@ -146,10 +148,11 @@ def _line(level: Level, match: MatchResult) -> list[str]:
     ]
 
 
-# -- the answer --------------------------------------------------------------------------------
+# -- the verdict -------------------------------------------------------------------------------
 
 
-def _value(at_time: Overall, judgement: int, price: float | None) -> str:
+def _value(at_time: OverallRate, judgement: int, price: float | None) -> str:
+    """Return the verdict at equal time; `judgement` is the sign at equal nodes."""
     dearer = price is not None and price > ABOUT
     if at_time.sign > 0:
         return "it is worth its cost" if dearer else "it is better"
@@ -159,19 +162,22 @@ def _value(at_time: Overall, judgement: int, price: float | None) -> str:
 
 
 ABOUT = 1.05
-"""Costs that differ by less are about the same."""
+"""Ratio of costs below which they are called about the same."""
 
 
 def _times(price: float, other: str) -> str:
+    """Return a ratio of costs in words: "2.5 times as much time as open"."""
     if 1 / ABOUT <= price <= ABOUT:
         return f"about as much time as {other}"
     digits = 0 if price >= 10 else 1 if price > 1 else 2
     return f"{price:,.{digits}f} times as much time as {other}"
 
 
-def _rate(found: Overall) -> str:
+def _rate(found: OverallRate) -> str:
+    """Return a win rate with its interval."""
     return f"{percent(found.rate)} ({interval(found.low, found.high)})"
 
 
-def _open(found: Overall) -> str:
+def _open(found: OverallRate) -> str:
+    """Return the verdict if the interval contains 50 %."""
     return f"{count(found.openings, 'opening')} cannot tell that from 50 %"

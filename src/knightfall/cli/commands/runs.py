@@ -206,13 +206,13 @@ def plot(
       knightfall plot last --output charts/ --force
     """
     from knightfall.arena.chart_style import writable
-    from knightfall.arena.charts import checked, draw, save
+    from knightfall.arena.charts import charts_to_draw, draw, save
     from knightfall.arena.results import results
 
     folder, file = _split(output)
     with reading(store) as opened:
         found = results(find_run(opened, run))
-        wanted = checked(found, kind)
+        wanted = charts_to_draw(found, kind)
         files = {name: file or folder / f"run-{found.run.id}-{name}.svg" for name in wanted}
         if file is not None and len(files) > 1:
             raise KnightfallError(

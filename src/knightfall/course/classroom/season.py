@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 from knightfall.agents import COURSE, known_agent
 from knightfall.arena import version
-from knightfall.arena.api import together
-from knightfall.arena.plan import Entrant, Match, Plan, enter, files_of, tournament
-from knightfall.arena.run_loop import Scoreboard, conduct
+from knightfall.arena.api import combined_plan
+from knightfall.arena.plan import Entrant, Match, Plan, enter, files_of, tournament_matches
+from knightfall.arena.run_loop import Scoreboard, play_to_end
 from knightfall.arena.run_options import Notice
 from knightfall.arena.store import Run, Store
 from knightfall.arena.tournament_plan import PROTOCOLS
@@ -107,7 +107,7 @@ def own_plan(student: Student, conditions: Conditions, pairs: int | None = None)
     return Plan(
         kind="tournament",
         entrants=entrants,
-        matches=tournament(1, len(against)),
+        matches=tournament_matches(1, len(against)),
         pairs=pairs or conditions.pairs,
         seed=conditions.seed,
         files=files_of(entrants),
@@ -271,7 +271,7 @@ class Season:
         done = [run.played for run in runs]
         ahead = _Ahead(runs, done, min(cores(), self.options.workers or cores()) or 1)
         with (
-            choose_runner(self.options, together(plans), notice) as runner,
+            choose_runner(self.options, combined_plan(plans), notice) as runner,
             progress(what, 2 * total, done=2 * before, after=0.0 if show else 1e9) as tell,
         ):
             tell.ahead = ahead.seconds
@@ -285,7 +285,7 @@ class Season:
                     done[place] = start + board.fresh
                     tell(2 * sum(done))
 
-                conduct(run, runner, on_pairs)
+                play_to_end(run, runner, on_pairs)
         return runs
 
 

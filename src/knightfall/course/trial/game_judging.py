@@ -18,8 +18,8 @@ import numpy as np
 from knightfall.agents import known_agent
 from knightfall.arena.plan import GameRecord, PairRecord, PairTask, Plan
 from knightfall.arena.play import play_pair
-from knightfall.arena.reports.tournament import Outcomes, TournamentReport
-from knightfall.arena.standings import outcomes_of
+from knightfall.arena.reports.tournament import TournamentReport
+from knightfall.arena.standings import PairOutcomes, outcomes_of
 from knightfall.arena.store import Run
 from knightfall.board import Board
 from knightfall.course.agent import CourseAgent, RemoteSubmission
@@ -118,7 +118,7 @@ class MovedOnly(TournamentReport):
         super().__init__(run, interrupted=interrupted)
         self._left_out = set(left_out)
 
-    def accidents(self) -> Iterator[str]:
+    def unusual_losses(self) -> Iterator[str]:
         """Yield nothing: `TrialReport` reports lost games itself, in the course's terms."""
         yield from ()
 
@@ -128,7 +128,7 @@ class MovedOnly(TournamentReport):
         return [test for test in super().tests if test not in self._left_out]
 
     @cached_property
-    def outcomes(self) -> Outcomes:
+    def outcomes(self) -> PairOutcomes:
         """See `TournamentReport`; games of agents left out count as not played."""
         outcomes, matches = outcomes_of(self.run), self.plan.matches
         lost = [place for place, match in enumerate(matches) if match.a in self._left_out]

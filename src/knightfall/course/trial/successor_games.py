@@ -20,7 +20,7 @@ from typing import Any
 
 from knightfall.agents import known_agent, parse_agent, timing
 from knightfall.agents.kinds import DeepeningAgent, FixedDepthAgent, MinimaxAgent
-from knightfall.arena.play import REPLAYS, need_core
+from knightfall.arena.play import REPLAYS, require_core
 from knightfall.course import generation_successor as samples
 from knightfall.course.agent import CourseAgent, RemoteSubmission
 from knightfall.course.generation_successor import _HEIGHT, _ROW, _WIDTH, Isolation
@@ -215,7 +215,7 @@ def play(game: SuccessorGame) -> Result:
     for _ in range(REPLAYS):
         for text in by_wall:
             if isinstance(known_agent(text), CourseAgent):
-                need_core(known_agent(text))
+                require_core(known_agent(text))
         result = _played(game)
         if not by_wall or result.reason != "timeout" or core_share() >= ENOUGH:
             return result

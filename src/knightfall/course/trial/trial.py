@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from knightfall.arena.api import check, play
-from knightfall.arena.plan import Plan, enter, files_of, tournament
+from knightfall.arena.plan import Plan, enter, files_of, tournament_matches
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.run_options import Notice
 from knightfall.arena.store import Store
@@ -72,7 +72,7 @@ def trial_plan(
     return found, Plan(
         kind="tournament",
         entrants=players + against,
-        matches=tournament(len(players), len(against)),
+        matches=tournament_matches(len(players), len(against)),
         pairs=pairs or rules.pairs,
         repeats=rules.repeats,
         seed=seed,

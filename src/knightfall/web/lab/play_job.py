@@ -72,7 +72,7 @@ def _play(spec: dict[str, Any], send: Send) -> int:
     """Play a new run, or the rest of a stored one; return the exit status."""
     from knightfall.arena import version
     from knightfall.arena.api import check
-    from knightfall.arena.run_loop import conduct
+    from knightfall.arena.run_loop import play_to_end
     from knightfall.arena.runner import choose_runner
     from knightfall.arena.snapshot import Snapshot, SnapshotRunner
     from knightfall.arena.store import Store
@@ -98,7 +98,7 @@ def _play(spec: dict[str, Any], send: Send) -> int:
             send(notice="this run was played before; tick “play again” to repeat it")
             return 0
         with choose_runner(options, played, lambda text: send(notice=_short(text, spec))) as runner:
-            conduct(run, SnapshotRunner(runner, taken), files=taken.not_copied(played.entrants))
+            play_to_end(run, SnapshotRunner(runner, taken), files=taken.not_copied(played.entrants))
         send(done=run.played)
     return 0
 
@@ -139,7 +139,7 @@ def _grade(spec: dict[str, Any], send: Send) -> int:
     from knightfall.agents import parse_agent
     from knightfall.agents.remote_player import player
     from knightfall.arena import version
-    from knightfall.arena.plan import check_unchanged, enter, files_of
+    from knightfall.arena.plan import check_files, enter, files_of
     from knightfall.arena.snapshot import Snapshot
     from knightfall.arena.store import now
     from knightfall.board import Board
@@ -170,7 +170,7 @@ def _grade(spec: dict[str, Any], send: Send) -> int:
         return 0
     sigint.enable_keyboard_interrupt()
     for number, record in enumerate(records_of(recording, drawn[done:]), start=done):
-        check_unchanged(elsewhere)
+        check_files(elsewhere)
         stored.append(grading.id, number, recording.game(record), record)
         send(done=number + 1)
     return 0

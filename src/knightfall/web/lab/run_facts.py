@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from knightfall.agents import known_agent
-from knightfall.arena.plan import GameRecord, check_unchanged
+from knightfall.arena.plan import GameRecord, check_files
 from knightfall.arena.reports import report_on
 from knightfall.arena.reports.league import LeagueReport
 from knightfall.arena.reports.match import MatchReport
@@ -68,7 +68,7 @@ def llr_path(run: Run) -> dict[str, Any] | None:
     test = test_of(run.plan)
     if test is None:
         return None
-    stood = results(run).prefixes(0)
+    stood = results(run).running_counts(0)
     last = len(stood) - 1
     at = sorted({round(last * point / POINTS) for point in range(POINTS + 1)})
     path = [[number, for_json(test.llr(stood[number]))] for number in at]
@@ -100,7 +100,7 @@ def _why_not(finished: bool, same_engine: bool, files: Mapping[str, str]) -> str
     if not same_engine:
         return "It was begun by another version of knightfall."
     try:
-        check_unchanged(files)
+        check_files(files)
     except KnightfallError:
         return "A file with its agents has been edited since it began."
     return ""
