@@ -26,7 +26,7 @@ from knightfall.arena.store import Run, Store, StoredGame
 from knightfall.arena.store_file import SUMS, position
 from knightfall.arena.stored_games import scoresheet
 from knightfall.display.printable import csv_cell, json_line
-from knightfall.display.progress import OnProgress, nobody
+from knightfall.display.progress import OnProgress, ignore_progress
 from knightfall.errors import KnightfallError
 from knightfall.extras import require
 from knightfall.files import atomic_draft, check_output
@@ -46,7 +46,7 @@ GROUP = 4096
 """Games that parquet keeps together, and that are in memory at one time."""
 
 
-def export_lines(run: Run, format: str, on_progress: OnProgress = nobody) -> Iterator[str]:
+def export_lines(run: Run, format: str, on_progress: OnProgress = ignore_progress) -> Iterator[str]:
     """The lines of csv, jsonl or text, with their ends; `on_progress` hears of pairs as they go."""
     writers = {"csv": _csv, "jsonl": _jsonl, "text": _text}
     if format not in writers:
@@ -153,7 +153,7 @@ def _row(run: Run, line: StoredGame) -> dict[str, Any]:
     return {name: names[name] if name in names else getattr(line, name) for name in COLUMNS[:-2]}
 
 
-def export_parquet(run: Run, out: IO[bytes], on_progress: OnProgress = nobody) -> None:
+def export_parquet(run: Run, out: IO[bytes], on_progress: OnProgress = ignore_progress) -> None:
     """Write a Parquet file of all games."""
     require("--format parquet", "pyarrow")
     arrow: Any = importlib.import_module("pyarrow")

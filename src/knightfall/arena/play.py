@@ -299,7 +299,7 @@ def play_compiled(seats: dict[Side, Searcher], opening: str, seed: int) -> GameR
 def _explanation(evaluator: Evaluator, boards: Any) -> str:
     """Say what went wrong in a heuristic that failed."""
     try:
-        with evaluator.errors_explained(boards):
+        with evaluator.explaining_errors(boards):
             pass
     except KnightfallError as error:
         return storable(str(error))

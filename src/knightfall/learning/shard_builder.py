@@ -24,7 +24,7 @@ import numpy as np
 
 from knightfall.arena.play import Searcher, play_compiled, searcher
 from knightfall.board import Board
-from knightfall.display.progress import OnProgress, shown_or_told
+from knightfall.display.progress import OnProgress, progress_or_callback
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, begin_folder
 from knightfall.isolation.parallel_map import RunnerOptions, parallel_map
@@ -308,7 +308,7 @@ def generate(
     shards = settings.shards()
     missing = missing_shards(folder, settings)
     done = settings.positions - sum(shard.positions for shard in missing)
-    with shown_or_told(progress, "positions", settings.positions, done=done) as tell:
+    with progress_or_callback(progress, "positions", settings.positions, done=done) as tell:
         for place, built in parallel_map(
             _builder_of_shards,
             missing,

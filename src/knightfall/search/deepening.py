@@ -11,7 +11,7 @@ from numba import types
 from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, POCKET
-from knightfall.kernel.interrupt import heed_clock
+from knightfall.kernel.interrupt import check_clock
 from knightfall.kernel.rules import Geometry, canonical_opening, is_opening, moves
 from knightfall.search.search_state import (
     ENTRY_POINT,
@@ -180,7 +180,7 @@ def _value(
     listed = mirrored or depth >= TABLE_DEPTH
     key_open, key_mover, key_waiter = open, mover, waiter
     if listed:
-        heed_clock(board)
+        check_clock(board)
         if mirrored:
             key_mover, key_waiter = canonical_opening(board, mover, waiter)
             key_open = board.every & ~(_u64(1) << _u64(key_waiter))

@@ -22,7 +22,7 @@ from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.evaluator import Evaluator
 from knightfall.kernel.compile import c_address
 from knightfall.kernel.geometry import NO_LIMIT, GeometryArray, geometry
-from knightfall.kernel.interrupt import interruptibly, limit_to_nothing, stop_in, stopwatch
+from knightfall.kernel.interrupt import run_interruptibly, stop_function, stop_in, stopwatch
 from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.search.alphabeta import alphabeta, plain_deepening
@@ -162,12 +162,12 @@ def _run(
         reserve = min(max(seconds * RESERVE_SHARE, LEAST_RESERVE), MOST_RESERVE, seconds / 2)
         alarm = stopwatch().stop_at(start + seconds - reserve, boards)
         stop_in(boards, start + seconds - reserve - time.perf_counter())
-    with heuristic.errors_explained(boards):
+    with heuristic.explaining_errors(boards):
         if search.entry is any_move or _surely_soon(budget, heuristic):
             run()
         else:
             waiting = heuristic.patience(lambda: int(state["nodes"]))
-            interruptibly(run, limit_to_nothing(boards), seconds, **waiting)
+            run_interruptibly(run, stop_function(boards), seconds, **waiting)
         if heuristic.users and state["nodes"] > settings["limit"][0]:
             raise heuristic.tampered()
     if alarm is not None:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, types
 
-from knightfall.kernel.bits import Bits, ask, call_search, first, rest
+from knightfall.kernel.bits import Bits, call_heuristic, call_search, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, POCKET
 from knightfall.kernel.rules import Geometry, moves
@@ -127,7 +127,7 @@ def leaf(board: Geometry, state: State, open: Bits, mover: int, waiter: int, ply
         return 0.0
     mine = ply & 1 == 0
     me, opp = (mover, waiter) if mine else (waiter, mover)
-    value = ask(state.heuristic, board, open, me, opp, mover)
+    value = call_heuristic(state.heuristic, board, open, me, opp, mover)
     # Written so that nan, too, becomes the worst value of its storey.
     if not value > -LIMIT:
         value = -LIMIT

@@ -18,7 +18,7 @@ from numba import types
 from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
-from knightfall.kernel.interrupt import heed_clock
+from knightfall.kernel.interrupt import check_clock
 from knightfall.kernel.rules import Geometry, spread
 from knightfall.solver.proof_table import (
     LOSES,
@@ -113,7 +113,7 @@ def _upper(
     if outcome(known) == (WINS if attacks else LOSES) and within(known) <= plies:
         return True
     state.nodes += 1
-    heed_clock(board)
+    check_clock(board)
     if attacks and mirrored(board, open, mover, waiter):
         return False
     mine, theirs = open & board.knight[mover], open & board.knight[waiter]

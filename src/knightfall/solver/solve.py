@@ -23,7 +23,7 @@ from knightfall.display.table import facts
 from knightfall.errors import KnightfallError
 from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.kernel.geometry import NO_LIMIT
-from knightfall.kernel.interrupt import interruptibly
+from knightfall.kernel.interrupt import run_interruptibly
 from knightfall.position import Position, Side, other
 from knightfall.solver.atlas import Entry, canonical, lookup
 from knightfall.solver.engine import TABLE_MB, Engine, Limits, OutOfBudget
@@ -163,7 +163,7 @@ def _question(
         if not solver.interruptible:
             return method(solver, *args, **kwargs)
         found: list[Answer] = []
-        interruptibly(lambda: found.append(method(solver, *args, **kwargs)), solver.engine.stop)
+        run_interruptibly(lambda: found.append(method(solver, *args, **kwargs)), solver.engine.stop)
         return found[0]
 
     return ask

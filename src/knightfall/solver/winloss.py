@@ -21,7 +21,7 @@ from numba import types
 from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
-from knightfall.kernel.interrupt import heed_clock
+from knightfall.kernel.interrupt import check_clock
 from knightfall.kernel.rules import Geometry, spread
 from knightfall.solver.proof_table import (
     STATE,
@@ -111,7 +111,7 @@ def _upper(
     if outcome(known) != UNKNOWN:
         return outcome(known) == WINS
     state.nodes += 1
-    heed_clock(board)
+    check_clock(board)
     if mirrored(board, open, mover, waiter):
         store(state, open, mover, waiter, with_outcome(known, 0))
         return False

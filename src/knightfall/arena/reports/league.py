@@ -117,7 +117,7 @@ class LeagueReport(RunReport):
                 interval(row.low, row.high),
                 *row.roles_and_effort(),
             )
-        return table.where_known("depth", "nodes")
+        return table.drop_empty_columns("depth", "nodes")
 
     def _square(self, cell: Callable[[int, int], str]) -> Table:
         places = [str(place) for place in range(1, len(self.order) + 1)]

@@ -203,7 +203,7 @@ class TournamentReport(RunReport):
                 else plus_minus(row.elo, row.elo_error),
                 *row.roles_and_effort(),
             )
-        return table.where_known(elo, "depth", "nodes a move")
+        return table.drop_empty_columns(elo, "depth", "nodes a move")
 
     # -- which differences are real --------------------------------------------------------
 

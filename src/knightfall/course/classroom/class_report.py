@@ -63,7 +63,7 @@ class ClassReport(Displayable):
                 "" if lessons is None else str(sum(map(lessons.times, KINDS))),
                 _tally(row.student),
             )
-        yield rows.where_known("kept")
+        yield rows.drop_empty_columns("kept")
         yield ""
         yield f"{self.zero} {self._neighbours()}"
         if self.conditions.successor:
