@@ -1,7 +1,7 @@
-"""Building an atlas: every class of openings solved, one line of a journal each.
+"""Building an atlas: solves every class of openings, and writes a line of a journal for each.
 
-The journal is what makes a build resumable: a class is written down as soon as it is solved, and
-a build that starts again begins with what the journal has.  A line cut short by a kill is no line.
+The journal makes a build resumable: a class is written as soon as it is solved, and the next build
+begins with the classes in the journal.  An incomplete line, after a kill, is ignored.
 """
 
 from __future__ import annotations
@@ -41,14 +41,15 @@ MapCalls = Callable[
     [Callable[[], Callable[[Cells], tuple[bytes, int]]], Sequence[Cells]],
     Iterable[tuple[int, tuple[bytes, int]]],
 ]
-"""Such as `parallel_map`: calls the function that a setup returns, in any order and process."""
+"""A function like `parallel_map`: it calls the function that a setup returns for each item, in any
+order and process."""
 
 OnProgress = Callable[[int, int], None]
-"""Hears how many classes are done, and of how many."""
+"""A function that is called with the number of classes done and of all classes."""
 
 
 class Builder:
-    """Solves the classes of one board, in as many threads as wanted."""
+    """Solves the classes of one board in several threads."""
 
     def __init__(self, board: Board, *, threads: int = 1, folder: Path | None = None) -> None:
         check_threads(threads)
@@ -69,9 +70,10 @@ class Builder:
     def build(
         self, on_progress: OnProgress | None = None, map_calls: MapCalls | None = None
     ) -> bytes:
-        """Solve what is missing and return the board's entries; the journal may go then.
+        """Solve the missing classes and return the board's entries; the journal may be deleted
+        then.
 
-        The classes are solved by `map_calls`, if it is given, and by threads of this process else.
+        The classes are solved by `map_calls`, if it is given, else by threads of this process.
         """
         enable_keyboard_interrupt()
         done = self.resumed()
@@ -95,7 +97,7 @@ class Builder:
             try:
                 for future in as_completed(futures):
                     yield futures[future], future.result()
-            except BaseException:  # Ctrl-C: what is written down stays
+            except BaseException:  # Ctrl-C: the journal stays
                 for future in futures:
                     future.cancel()
                 for engine in self._engines:
@@ -110,7 +112,7 @@ class Builder:
             yield missing[place], entry
 
     def resumed(self) -> dict[Cells, bytes]:
-        """What an earlier build has written down."""
+        """Return the classes that an earlier build has solved, from the journal."""
         done: dict[Cells, bytes] = {}
         if not self.journal.exists():
             return done
@@ -125,8 +127,8 @@ class Builder:
         return done
 
     def _write_down(self, cells: Cells, entry: bytes) -> None:
-        # A line begins, not ends, with a line break: after a kill in the middle of one, the next
-        # still stands on its own.
+        # The line break comes first: after a kill in the middle of a line, the next line is still
+        # readable.
         with self.journal.open("a", encoding="utf-8") as file:
             file.write("\n" + json.dumps([*cells, entry.hex()]))
             file.flush()
@@ -145,7 +147,7 @@ class Builder:
 
 
 def class_solver(board: Board) -> Callable[[Cells], tuple[bytes, int]]:
-    """Return a function that solves a class: its entry, and how many nodes that took."""
+    """Return a function that solves a class, and returns its entry and the nodes searched."""
     engine = Engine(board)
 
     def solve(cells: Cells) -> tuple[bytes, int]:
@@ -156,7 +158,7 @@ def class_solver(board: Board) -> Callable[[Cells], tuple[bytes, int]]:
 
 
 def solved(solver: Solver, board: Board, cells: Cells) -> bytes:
-    """The three bytes of an opening (see `atlas.py`)."""
+    """Return the three bytes of an opening's entry (see `atlas.py`)."""
     position = position_of(board, *cells)
     moves = [board.name(cell) for cell in first_moves(board, cells)]
     if not moves:
@@ -173,9 +175,9 @@ def solved(solver: Solver, board: Board, cells: Cells) -> bytes:
 
 
 def hardest(solver: Solver, position: Position, plies: int) -> str:
-    """The move of a lost position that is hardest to answer, the game being that long.
+    """Return the move of a lost position that is hardest to answer; `plies` is the game's length.
 
-    One that holds out longest, and of those the first to which the fewest replies keep the win.
+    That is a move that resists longest, and of these the first to which the fewest replies win.
     """
     choices: list[tuple[int, str]] = []
     for move in position.legal_moves:
@@ -187,19 +189,19 @@ def hardest(solver: Solver, position: Position, plies: int) -> str:
 
 
 def name_of(board: Board) -> str:
-    """A board's name in the atlas, '4x7': as wide as or narrower than high."""
+    """Return a board's name in the atlas, such as '4x7'."""
     return f"{board.width}x{board.height}"
 
 
 def upright(board: Board) -> Board:
-    """The board as the atlas holds it: not wider than high."""
+    """Return the board as the atlas has it: not wider than high."""
     if board.width <= board.height:
         return board
     return Board.of(board.height, board.width)
 
 
 def save(file: Path, name: str, entries: bytes) -> None:
-    """Add a board to an atlas file, or replace it there; the file is never half written."""
+    """Add a board to an atlas file, or replace it there, atomically."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with locked(file):
         held = read_atlas(file) if file.exists() else {}
@@ -209,5 +211,5 @@ def save(file: Path, name: str, entries: bytes) -> None:
 
 
 def user_file() -> Path:
-    """The user's own atlas, which is looked at beside the one that comes with knightfall."""
+    """Return the file of the user's own atlas, which supplements knightfall's."""
     return data_folder() / "atlas" / USER_FILE
