@@ -1,4 +1,4 @@
-"""Runs for tests: pairs of legal random games, with made-up figures, that no agent had to play."""
+"""Runs for tests: pairs of legal random games with made-up node counts, not played by agents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SCORES = (0.0, -0.0, 1.5, -2.25, 1e-300, math.pi, math.inf, -math.inf, math.nan)
 def fake_plan(
     matches: int = 1, pairs: int = 20, board: str = "4x4", names: tuple[str, ...] = (), **more: Any
 ) -> Plan:
-    """A plan in which the first entrant meets each of the others."""
+    """Return a plan in which the first entrant meets each of the others."""
     called = names or tuple(f"agent {number}" for number in range(matches + 1))
     entrants = tuple(Entrant(f"random(seed={at + 1})", name) for at, name in enumerate(called))
     meet = tuple(Match(0, at + 1, series=at % 2) for at in range(matches))
@@ -37,7 +37,7 @@ def fake_plan(
 
 
 def fake_game(opening: str, rng: random.Random, unusual: float = 0.2) -> GameRecord:
-    """Random moves to the end, or to an end of another kind on the way there."""
+    """Return a random game, played to its end or ended early by another reason."""
     position, cells = Position.from_fen(opening), []
     reason, detail = REASONS[0], ""
     while position.winner is None:
@@ -64,9 +64,9 @@ def fake_game(opening: str, rng: random.Random, unusual: float = 0.2) -> GameRec
 def fake_pair(
     task: PairTask, seed: int = 0, unusual: float = 0.2, ways: int | None = None
 ) -> PairRecord:
-    """A pair that depends on the task and the seed alone.
+    """Return a pair of random games that depends on the task and the seed alone.
 
-    With `ways`, agents hardly hear of the task's seed: they play an opening in so many ways only.
+    With `ways`, there are only that many different games from an opening.
     """
     heard = task.number if ways is None else f"{task.b}/{task.seed % ways}"
     rng = random.Random(f"{heard}/{task.opening}/{seed}")
@@ -77,7 +77,7 @@ def fake_pair(
 def fake_run(
     file: Path | str, plan: Plan, played: int | None = None, *, finish: bool = True, step: int = 7
 ) -> None:
-    """Store the first pairs of a plan, and its end if it is reached."""
+    """Store the first pairs of a plan, and finish the run if these are all."""
     with Store.open(file) as store:
         run = store.begin(plan, ENGINE, VERSIONS)
         play_on(run, plan.total if played is None else played, step=step)
@@ -94,7 +94,7 @@ def play_on(run: Run, until: int, step: int = 7, ways: int | None = None) -> Non
 
 
 def all_rows(file: Path | str, run: int | None = None) -> dict[str, list[Any]]:
-    """Every row of every table, or of a run; rows then lack the run's number."""
+    """Return all rows of all tables, or those of a run without the run's number."""
     import sqlite3
 
     from knightfall.arena.store_file import OF_A_RUN

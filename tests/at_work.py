@@ -1,4 +1,4 @@
-"""A command in a process of its own, begun and in the middle of its work."""
+"""Start a command in another process and wait until it is computing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ main()
 
 
 def at_work(env: dict[str, str], *args: str) -> subprocess.Popen[str]:
-    """The process of a command, some moments after its first thread began to compute."""
+    """Return the process of a command a moment after its first thread began to compute."""
     reads, writes = os.pipe()
     pipe = subprocess.PIPE
     process = subprocess.Popen(
@@ -49,9 +49,9 @@ def at_work(env: dict[str, str], *args: str) -> subprocess.Popen[str]:
 def until_it_waits(pid: int) -> None:
     """Return when a process has nothing to do but wait for input.
 
-    Python hears of a signal when a system call is interrupted or a line of code is over.  One that
-    comes between the prompt and the call that reads the answer is heard after the answer, which a
-    person is too slow to bring about.
+    Python handles a signal when a system call is interrupted or a line of code ends.  A signal
+    between the prompt and the call that reads the answer would be handled only after the answer;
+    no person is fast enough to cause that.
     """
     asleep = 0
     while asleep < 3:

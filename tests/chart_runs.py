@@ -42,7 +42,7 @@ def tournament_of(tests: list[str], against: list[str], pairs: int = 5) -> Plan:
 
 
 def decided(score: int) -> Callable[[PairTask], PairRecord]:
-    """A player of pairs in which `a` wins so many games, whatever happened on the board."""
+    """Return a function that plays pairs in which `a` is recorded as winner of so many games."""
 
     def play(task: PairTask) -> PairRecord:
         first, second = play_pair(task).games
@@ -59,7 +59,7 @@ def play(
     played: int | None = None,
     how: Callable[[PairTask], PairRecord] = play_pair,
 ) -> Run:
-    """Store the first pairs of a plan; all of them finish it."""
+    """Store the first pairs of a plan; if these are all, finish the run."""
     run = store.begin(plan, engine(), versions())
     run.append(
         [how(plan.task(number)) for number in range(plan.total if played is None else played)]
@@ -70,12 +70,12 @@ def play(
 
 
 def found_in(path: Path, plan: Plan, **more: Any) -> Results:
-    """The results of a plan, played in a store that stays open as long as they are used."""
+    """Return the results of a plan, played in a store that stays open while they are used."""
     return results(play(Store.open(path), plan, **more))
 
 
 def naive_pairs(run: Run) -> dict[tuple[int, int], list[int]]:
-    """For each couple of entrants, the pair scores of the first, counted from the games."""
+    """Return, for each couple of entrants, the pair scores of the first, counted from the games."""
     plan, scores = run.plan, dict[tuple[int, int], list[int]]()
     for pair in run.pairs():
         match = plan.matches[pair.task.number % len(plan.matches)]
@@ -89,5 +89,5 @@ def naive_pairs(run: Run) -> dict[tuple[int, int], list[int]]:
 
 
 def five(scores: list[int]) -> tuple[int, int, int, int, int]:
-    """Pair scores as counts."""
+    """Return pair scores as the five counts."""
     return scores.count(0), 0, scores.count(1), 0, scores.count(2)

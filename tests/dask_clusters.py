@@ -1,4 +1,4 @@
-"""A Dask cluster of two workers on this machine, for tests of what can use one."""
+"""A Dask cluster of two workers on this machine, for tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 @contextmanager
 def two_workers(threads: int = 1) -> Iterator[Any]:
-    """Start a cluster that gives a call up as soon as one worker died of it."""
+    """Start a cluster that gives up a call as soon as it has killed one worker."""
     distributed = pytest.importorskip("distributed")
     import dask
 

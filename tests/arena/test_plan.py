@@ -112,8 +112,8 @@ def test_a_book_is_a_fen_a_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "holds no positions"),
-        ("# nothing\n", "holds no positions"),
+        ("", "has no positions"),
+        ("# nothing\n", "has no positions"),
         ("7/7/1N5/7/7/4n2/7 w\nhello\n", "line 2"),
         ("7/7/7/7/7/7/7[Nn] w\n", "still has a knight to place"),
         ("1*1/*N*/*1n w\n", "the game is over"),

@@ -1,4 +1,4 @@
-"""Heuristics that mean harm: the tame ones of those that `tests/torture` lets loose."""
+"""Hostile heuristics: the quick cases of `tests/torture`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_there_are_enough_of_them() -> None:
 
 @pytest.fixture(scope="module")
 def before() -> PairRecord:
-    """What the innocent play when nobody else does."""
+    """Return the games of the other agents without the hostile one."""
     return play_pair(INNOCENT)
 
 

@@ -166,7 +166,7 @@ class _Announcer(event.Listener):  # type: ignore[misc]
             kept = "kept for the next run"
             if cache_folder() is None:
                 kept = "not kept: the cache folder cannot be written, set KNIGHTFALL_CACHE_DIR"
-            self._say(f"compiling for this machine, takes some seconds ({kept})…")
+            self._say(f"compiling for this machine takes some seconds ({kept})…")
 
     def on_end(self, happening: Any) -> None:
         pass
