@@ -76,7 +76,7 @@ def extensions() -> dict[str, Extension]:
             if not isinstance(loaded, Extension):
                 raise TypeError(f"{path} is {loaded!r:.60}, not an Extension")
         except Exception as error:
-            leave_out(name, error)
+            warn_left_out(name, error)
         else:
             found.setdefault(name, loaded)
     return found
@@ -125,7 +125,7 @@ def _group_of(text: str) -> Iterator[tuple[str, str]]:
             yield name.strip(), path.partition("[")[0].strip()
 
 
-def leave_out(name: str, error: Exception) -> None:
+def warn_left_out(name: str, error: Exception) -> None:
     """Warn that an extension, or one of its additions, cannot be used."""
     reason = " ".join(str(error).split())[:200]
     warnings.warn(

@@ -138,7 +138,7 @@ def _check_folder(folder: Path) -> None:
     probe.unlink(missing_ok=True)
 
 
-def begin_folder(folder: Path) -> None:
+def make_empty_folder(folder: Path) -> None:
     """Create an empty folder.  Raise a KnightfallError if it exists and is not empty.
 
     Unfinished files of an earlier `atomic_writer` do not count.

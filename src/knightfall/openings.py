@@ -47,7 +47,7 @@ def seeded_order(items: Iterable[Item], text: Callable[[Item], str]) -> list[Ite
     return sorted(items, key=lambda item: hashlib.sha256(text(item).encode()).digest())
 
 
-def by_hunter(fens: Sequence[str]) -> list[str]:
+def alternate_hunter(fens: Sequence[str]) -> list[str]:
     """Return the positions so that the side to move is alternately hunter and runner.
 
     If there are more of one kind, the surplus comes last.
@@ -69,7 +69,7 @@ def read_book(path: str) -> list[str]:
         raise KnightfallError(f"book {path}: {error}") from None
     lines = (re.sub(r"#.*", "", line).strip() for line in text.splitlines())
     book = [
-        _begins(fen, f"book {path}, line {number}")
+        _checked_start(fen, f"book {path}, line {number}")
         for number, fen in enumerate(lines, start=1)
         if fen
     ]
@@ -82,10 +82,12 @@ def checked_book(fens: Sequence[str]) -> list[str]:
     """Return the FENs of a list after checking that a game can begin with each."""
     if not fens:
         raise KnightfallError("the book is empty: it must have at least one position, as a FEN")
-    return [_begins(fen, f"book, position {number}") for number, fen in enumerate(fens, start=1)]
+    return [
+        _checked_start(fen, f"book, position {number}") for number, fen in enumerate(fens, start=1)
+    ]
 
 
-def _begins(fen: str, where: str) -> str:
+def _checked_start(fen: str, where: str) -> str:
     """Return the FEN of a position in standard form.  Raise an error if no game can begin there."""
     try:
         position = Position.from_fen(fen)

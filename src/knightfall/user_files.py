@@ -160,45 +160,45 @@ class _Loaded:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class LoadContext:
     """The context manager `enter(*arguments)` inside which a file is loaded."""
 
     enter: Callable[..., AbstractContextManager[object]] = nullcontext
     arguments: tuple[Any, ...] = ()
 
 
-ORDINARY = Surroundings()
+NO_CONTEXT = LoadContext()
 """The default: only the modules in the file's own folder are added to what it can import."""
 
-_loaded: dict[tuple[Path, Surroundings], _Loaded] = {}
+_loaded: dict[tuple[Path, LoadContext], _Loaded] = {}
 _loading = threading.RLock()
 
 
-def load(file: Path, shown: str, there: Surroundings = ORDINARY) -> _Loaded:
+def load(file: Path, shown: str, context: LoadContext = NO_CONTEXT) -> _Loaded:
     """Load a file, or return it from the cache if none of the files it depends on has changed.
 
     Error messages call it `shown`.
     """
-    key = file, there
+    key = file, context
     with _loading:
         known = _loaded.get(key)
         if known is None or any(stamp(path) != then for path, then in known.stamps.items()):
-            known = _loaded[key] = _load_anew(file, shown, there)
+            known = _loaded[key] = _load_module(file, shown, context)
         return known
 
 
-def _load_anew(file: Path, shown: str, there: Surroundings) -> _Loaded:
+def _load_module(file: Path, shown: str, context: LoadContext) -> _Loaded:
     spec = importlib.util.spec_from_file_location(f"knightfall_user_{file.stem}", file)
     if spec is None or spec.loader is None:
         raise KnightfallError(f"{shown} cannot be loaded as a Python file")
     if not is_expendable():
-        _try(file, shown, there)
+        _check_loadable(file, shown, context)
     module = importlib.util.module_from_spec(spec)
     try:
         with (
             _own_modules(file.parent) as imported,
             _recording_reads() as read,
-            there.enter(*there.arguments),
+            context.enter(*context.arguments),
             _importable(module, file.stem),
         ):
             spec.loader.exec_module(module)
@@ -212,23 +212,23 @@ def _load_anew(file: Path, shown: str, there: Surroundings) -> _Loaded:
     return _Loaded(module, {path: stamp(path) for path in sorted(found | {str(file)})})
 
 
-def _try(file: Path, shown: str, there: Surroundings) -> None:
+def _check_loadable(file: Path, shown: str, context: LoadContext) -> None:
     """Load a file in another process first, because it may exit, crash or never end."""
     try:
-        wrong = run_isolated(try_to_load, file, there)
+        wrong = run_isolated(try_to_load, file, context)
     except ChildExited as exited:
         wrong = str(exited)
     if wrong:
         raise KnightfallError(f"{shown} cannot be loaded: it {wrong}")
 
 
-def try_to_load(file: Path, there: Surroundings = ORDINARY) -> str:
+def try_to_load(file: Path, context: LoadContext = NO_CONTEXT) -> str:
     """Load a file in an expendable process; return an empty string if a second load is safe.
 
     Ordinary errors count as safe: loading the file in this process will raise them again.
     """
     try:
-        load(file, str(file), there)
+        load(file, str(file), context)
     except KeyboardInterrupt:
         return "raises KeyboardInterrupt"
     except BaseException:

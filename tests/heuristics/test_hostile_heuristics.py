@@ -45,7 +45,7 @@ def test_there_are_enough_of_them() -> None:
 
 @pytest.fixture(scope="module")
 def before() -> PairRecord:
-    """Return the games of the other agents without the hostile one."""
+    """Play the pair of harmless agents before any hostile heuristic was loaded."""
     return play_pair(INNOCENT)
 
 

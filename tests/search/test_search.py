@@ -538,7 +538,7 @@ def test_a_costly_heuristic_keeps_the_budget_and_counts_what_it_cut(id: str, ste
             cut["late"] += report.cut
         again = parse_agent(f"id({id}, nodes=2000)").analyse(position)
         assert timeless(again) == timeless(report)
-    # From the first position the longest win is too long to find; from the others it is not.
+    # In early positions the steps do not suffice for the longest win; in late ones they do.
     assert (cut["early"] > 0) == id.startswith("longest")
     assert cut["late"] == 0
 

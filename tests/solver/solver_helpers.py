@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 from hypothesis import strategies as st
+from naive_solver import plies_to_end
 from strategies import WORDS
 
 from knightfall.board import Board
 from knightfall.position import Position
+from knightfall.solver import proof_table
 
 
 def ends(plies: int, within: int) -> bool:
@@ -58,3 +61,24 @@ def places(draw: st.DrawFn) -> tuple[int, int, int]:
     mover, waiter = draw(st.sampled_from([(0, 1), (1, 0), (0, 63), (63, 0), (62, 63), (5, 40)]))
     open = draw(st.one_of(WORDS, st.sampled_from([1 << 2, 3 << 2, 1 << 14, 1 << 16])))
     return open & ~(1 << mover | 1 << waiter) or 1 << 2, mover, waiter
+
+
+class Proofs:
+    """A table of a few buckets and the state of one thread."""
+
+    def __init__(self, buckets: int) -> None:
+        self.table = np.zeros(buckets * proof_table.BUCKET, proof_table.ENTRY_DTYPE)
+        self.states = np.zeros(1, proof_table.DTYPE)
+        self.states["table"] = self.table.ctypes.data
+        self.states["buckets"] = buckets - 1
+
+    def store(self, place: tuple[int, int, int], data: int) -> None:
+        proof_table.store(self.states[0], *place, data)
+
+    def probe(self, place: tuple[int, int, int]) -> int:
+        return int(proof_table.probe(self.states[0], *place))
+
+
+def winning_answers(position: Position) -> int:
+    """Return how many moves of the side to move win, by brute force."""
+    return sum(plies_to_end(position.play(move)) % 2 == 0 for move in position.legal_moves)

@@ -18,6 +18,7 @@ import processes
 import pytest
 from naive_search import mirrored
 from naive_solver import plies_to_end
+from solver_helpers import winning_answers
 from typer.testing import CliRunner
 
 from knightfall.board import Board
@@ -63,14 +64,9 @@ def test_entries_are_true(size: tuple[int, int]) -> None:
                     for there in map(position.play, position.legal_moves)
                     if plies_to_end(there) == entry.plies - 1
                 ]
-                assert _answers(after) == min(map(_answers, alike)), position.fen
+                assert winning_answers(after) == min(map(winning_answers, alike)), position.fen
         else:
             assert entry.best is None
-
-
-def _answers(position: Position) -> int:
-    """Return how many moves of the side to move win."""
-    return sum(plies_to_end(position.play(move)) % 2 == 0 for move in position.legal_moves)
 
 
 @pytest.mark.parametrize(("size", "won"), KNOWN.items(), ids=str)

@@ -23,7 +23,13 @@ from knightfall.cli.app import app
 from knightfall.cli.commands.atlas import certify as certify_command
 from knightfall.errors import KnightfallError
 from knightfall.position import Position
-from knightfall.solver.certificate import MIRROR, Certificate, certify, sealed, written_out
+from knightfall.solver.certificate import (
+    MIRROR,
+    Certificate,
+    certify,
+    certify_by_answers,
+    with_checksum,
+)
 from knightfall.solver.engine import Engine
 from knightfall.solver.verify import Refused, Verdict, verify
 
@@ -42,7 +48,7 @@ def board_of(name: str) -> Board:
 
 @cache
 def certificate(name: str, small: int = 500) -> Certificate:
-    return written_out(board_of(name), small=small)
+    return certify_by_answers(board_of(name), small=small)
 
 
 @cache
@@ -65,7 +71,7 @@ def judged(folder: Path, data: bytes) -> Verdict:
 
 def resealed(lines: list[str]) -> bytes:
     """Return changed lines with a right checksum."""
-    return sealed("".join(f"{line}\n" for line in lines)).encode()
+    return with_checksum("".join(f"{line}\n" for line in lines)).encode()
 
 
 def reason(judge: Callable[[bytes], Verdict], data: bytes) -> str:
@@ -133,9 +139,9 @@ def test_the_second_player_wins_on_7x7(judge: Callable[[bytes], Verdict]) -> Non
 
 
 def test_any_number_of_threads_writes_the_same_certificate() -> None:
-    assert written_out(Board.of(5, 6), threads=3).text == certificate("5x6").text
+    assert certify_by_answers(Board.of(5, 6), threads=3).text == certificate("5x6").text
     with pytest.raises(KnightfallError, match=r"threads=0 must be from 1 to"):
-        written_out(Board.of(5, 6), threads=0)
+        certify_by_answers(Board.of(5, 6), threads=0)
 
 
 def test_progress_is_told_up_to_the_end() -> None:
@@ -537,7 +543,7 @@ def test_where_the_first_player_wins_there_is_nothing_to_certify(
     # No board is known on which the first player wins, so the solver is replaced.
     monkeypatch.setattr("knightfall.solver.certificate.who_wins", lambda *_: 1)
     with pytest.raises(KnightfallError) as error:
-        written_out(Board.of(3, 4), threads=2)
+        certify_by_answers(Board.of(3, 4), threads=2)
     assert str(error.value) == (
         "on 3×4 the first player wins, by placing on a4: there is nothing to certify"
     )

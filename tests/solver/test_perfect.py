@@ -9,6 +9,7 @@ import pytest
 from helpers import some_and_all, times_the_examples
 from hypothesis import given
 from naive_solver import plies_to_end
+from solver_helpers import winning_answers
 from strategies import positions
 
 from knightfall.agents import agent, parse_agent
@@ -20,11 +21,6 @@ from knightfall.solver.atlas import position_of, representatives
 from knightfall.solver.engine import Engine
 
 UNHURRIED = parse_agent("perfect(nodes=100000000)")
-
-
-def answers(position: Position) -> int:
-    """Return how many moves of the side to move win."""
-    return sum(plies_to_end(position.play(move)) % 2 == 0 for move in position.legal_moves)
 
 
 @times_the_examples(3)
@@ -48,7 +44,7 @@ def test_its_moves_are_best(position: Position) -> None:
             for there in map(position.play, position.legal_moves)
             if plies_to_end(there) == plies - 1
         ]
-        assert answers(after) == min(map(answers, alike))
+        assert winning_answers(after) == min(map(winning_answers, alike))
 
 
 @some_and_all

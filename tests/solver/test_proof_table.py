@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 from helpers import times_the_examples
 from hypothesis import given
 from hypothesis import strategies as st
-from solver_helpers import ends, places
+from solver_helpers import Proofs, ends, places
 from strategies import WORDS
 
 from knightfall.solver import proof_table
-from knightfall.solver.proof_table import DTYPE
-
-
-class Proofs:
-    """A table of a few buckets and the state of one thread."""
-
-    def __init__(self, buckets: int) -> None:
-        self.table = np.zeros(buckets * proof_table.BUCKET, proof_table.ENTRY_DTYPE)
-        self.states = np.zeros(1, DTYPE)
-        self.states["table"] = self.table.ctypes.data
-        self.states["buckets"] = buckets - 1
-
-    def store(self, place: tuple[int, int, int], data: int) -> None:
-        proof_table.store(self.states[0], *place, data)
-
-    def probe(self, place: tuple[int, int, int]) -> int:
-        return int(proof_table.probe(self.states[0], *place))
-
 
 DATA = st.integers(0, (1 << 23) - 1).map(lambda word: word << 14)
 """Any data of a position: bits 14 to 36."""

@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from helpers import EVERY_BOARD, at_length, random_game, random_positions, times_the_examples
 from hypothesis import assume, given
@@ -20,6 +19,7 @@ from hypothesis import strategies as st
 from naive import knight_moves
 from naive_search import longest_walk, roamed, swapped
 from naive_solver import BruteForce, openings, plies_to_end
+from solver_helpers import Proofs
 from strategies import odd_positions, positions
 
 from knightfall.board import Board
@@ -28,7 +28,6 @@ from knightfall.kernel.rules import words
 from knightfall.position import Position, Side, other
 from knightfall.solver import proof_table
 from knightfall.solver.engine import Engine
-from knightfall.solver.proof_table import DTYPE
 from knightfall.solver.reflection import loses_by_reflection, mirror_move
 from knightfall.solver.solve import Solver, solve
 
@@ -405,34 +404,17 @@ def test_dropping_them_merges_positions_and_never_two_of_different_value() -> No
     assert len(values) < len({packed(position) for position in every}) * 0.8
 
 
-class Memory:
-    """A proof table with room for a few positions."""
-
-    def __init__(self, buckets: int) -> None:
-        self.table = np.zeros(buckets * proof_table.BUCKET, proof_table.ENTRY_DTYPE)
-        self.states = np.zeros(1, DTYPE)
-        self.states["table"] = self.table.ctypes.data
-        self.states["buckets"] = buckets - 1
-
-    def store(self, position: Position, plies: int) -> None:
-        proof_table.store(self.states[0], *words(position), proof_table.with_answer(0, plies, True))
-
-    def probe(self, position: Position) -> int | None:
-        known = proof_table.probe(self.states[0], *words(position))
-        return int(proof_table.within(known)) if known else None
-
-
 @pytest.mark.parametrize("buckets", [1, 64, 4096])
 def test_the_table_never_takes_one_position_for_another(buckets: int) -> None:
     """Store the length of every unfinished position of 3×4, and read it back."""
-    brute, memory = BruteForce(Board.of(3, 4)), Memory(buckets)
+    brute, table = BruteForce(Board.of(3, 4)), Proofs(buckets)
     every = [position for position in every_position_of_3x4() if position.legal_moves]
     random.Random(buckets).shuffle(every)
     for position in every:
-        memory.store(position, brute.plies(position))
-    probed = [(brute.plies(one), memory.probe(one)) for one in every]
-    kept = [known for known in probed if known[1] is not None]
-    assert all(plies == known for plies, known in kept)
+        table.store(words(position), proof_table.with_answer(0, brute.plies(position), True))
+    probed = [(brute.plies(one), table.probe(words(one))) for one in every]
+    kept = [(plies, known) for plies, known in probed if known]
+    assert all(plies == proof_table.within(known) for plies, known in kept)
     assert len(kept) >= min(buckets * proof_table.BUCKET, len(every) // 2)
 
 

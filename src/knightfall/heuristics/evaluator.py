@@ -27,7 +27,7 @@ from knightfall.heuristics.registry import (
     check_parameters,
     ready_for_python,
 )
-from knightfall.heuristics.signature import HEURISTIC, ask_once, ready
+from knightfall.heuristics.signature import HEURISTIC, evaluate_at, ready
 from knightfall.kernel.bits import count
 from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
 from knightfall.kernel.geometry import READ_ONLY, GeometryArray, Seal, geometry
@@ -111,7 +111,7 @@ class Evaluator:
         values: list[float] = []
 
         def evaluate() -> None:
-            values.append(ask_once(boards, self.address, open, me, opp, to_move))
+            values.append(evaluate_at(boards, self.address, open, me, opp, to_move))
 
         with self.explaining_errors(boards):
             if self.quick:

@@ -111,8 +111,6 @@ def study_terms(board: Geometry, open: Bits, mover: int, waiter: int, at: Bits) 
 # -- features of the linear model ----------------------------------------------------------
 
 
-_u64, _i64, _f32 = types.uint64, types.int64, types.float32
-
 STEPS, EXITS = 6, 4
 
 OF_A_KNIGHT = (
@@ -276,8 +274,6 @@ def describe_all(boards: Any, open: Any, movers: Any, waiters: Any, table: Any) 
 # cells.  Five moves are enough: races for farther cells seldom matter, and a loop of unknown length
 # would cost as much as three more moves.
 
-
-_u64, _i64 = types.uint64, types.int64
 
 RACE = (
     *(f"{who}: {what}" for what in ("step 1", "step 2", "step 3", "steps 4–5")

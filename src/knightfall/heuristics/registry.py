@@ -26,7 +26,7 @@ from importlib import import_module
 from typing import Any, overload
 
 from knightfall.errors import KnightfallError
-from knightfall.extensions import added, leave_out, load_added
+from knightfall.extensions import added, load_added, warn_left_out
 
 STUDIES = ("course", "lookahead", "directional", "reachability", "staged", "aggressive")
 """The modules of the core's heuristics."""
@@ -362,7 +362,7 @@ def added_tables() -> tuple[HeuristicTable, ...]:
         try:
             found.append(load_added("tables", name)())
         except Exception as error:
-            leave_out(extension, error)
+            warn_left_out(extension, error)
     return tuple(found)
 
 

@@ -75,7 +75,7 @@ note_failure = compile_later(_note_failure, cache=True)
         types.int64,
     )
 )
-def ask_once(boards: Any, address: int, open: int, me: int, opp: int, to_move: int) -> float:
+def evaluate_at(boards: Any, address: int, open: int, me: int, opp: int, to_move: int) -> float:
     """Return the value of one position by the heuristic at an address."""
     return call_heuristic(address, boards[0], open, me, opp, to_move)  # type: ignore[no-any-return]
 
@@ -89,7 +89,7 @@ def ask_once(boards: Any, address: int, open: int, me: int, opp: int, to_move: i
         types.Array(types.int64, 1, "C"),
     )
 )
-def ask_many(boards: Any, address: int, questions: Any, values: Any, done: Any) -> None:
+def evaluate_many_at(boards: Any, address: int, questions: Any, values: Any, done: Any) -> None:
     """Evaluate positions one after the other, from number `done` on, until the limit is 0.
 
     A question is a row of open, me, opp and to_move; `done` always has the number of values so far.

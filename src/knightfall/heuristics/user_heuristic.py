@@ -25,7 +25,7 @@ from knightfall.board import Board
 from knightfall.errors import FileFault, KnightfallError
 from knightfall.heuristics.evaluator import NOT_FOR_PYTHON
 from knightfall.heuristics.registry import Score, check_parameters, ready_for_python
-from knightfall.heuristics.signature import HEURISTIC, ask_once, note_failure
+from knightfall.heuristics.signature import HEURISTIC, evaluate_at, note_failure
 from knightfall.kernel.board_view import BOARD_VIEW, find_board_write, view
 from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
 from knightfall.kernel.geometry import FIELDS, READ_ONLY, GeometryArray, geometry
@@ -267,7 +267,7 @@ def _check_whole_numbers(shown: str, python: Score, guarded: Any) -> None:
         for board, open, me, opp, to_move in sample_questions():
             with suppress(Exception):  # errors are reported when they occur in a search
                 expected = to_float(python(board, open, me, opp, to_move))
-                found = ask_once(boards, address, int(open), me, opp, to_move)
+                found = evaluate_at(boards, address, int(open), me, opp, to_move)
                 if not boards["failed"][0]:
                     values.append((expected, found))
                 boards["failed"] = 0

@@ -99,7 +99,7 @@ def _prune(folder: Path, module: str) -> None:
             shutil.rmtree(stale, ignore_errors=True)
 
 
-def _kept(function: Callable[..., Any]) -> MachineCode | None:
+def _disk_cache(function: Callable[..., Any]) -> MachineCode | None:
     """Return the disk cache of a function; None if there cannot be one."""
     folder = module_folder(function.__module__)
     if folder is None:
@@ -138,7 +138,7 @@ def compile_later(function: Callable[..., Any], *, cache: bool, **options: Any) 
     """
     options.setdefault("error_model", "numpy")
     dispatcher = numba.njit(nogil=True, **options)(function)
-    kept = _kept(function) if cache else None
+    kept = _disk_cache(function) if cache else None
     if kept is not None:
         dispatcher._cache = kept  # as `njit(cache=True)` does with Numba's own cache
     return dispatcher
@@ -200,7 +200,7 @@ def quiet() -> Iterator[None]:
         _announcer.said = before
 
 
-class _Undisturbed(event.Listener):  # type: ignore[misc]
+class _InterruptDelay(event.Listener):  # type: ignore[misc]
     """Delays `KeyboardInterrupt` while Numba compiles or loads a function.
 
     LLVM calls back into Python, where the exception would be lost or crash the process.
@@ -223,5 +223,5 @@ class _Undisturbed(event.Listener):  # type: ignore[misc]
                 self.calm.close()
 
 
-event.register("numba:compiler_lock", _Undisturbed())
+event.register("numba:compiler_lock", _InterruptDelay())
 event.register("numba:compile", _announcer)

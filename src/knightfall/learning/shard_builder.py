@@ -26,7 +26,7 @@ from knightfall.arena.play import Searcher, play_compiled, searcher
 from knightfall.board import Board
 from knightfall.display.progress import OnProgress, progress_or_callback
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write, begin_folder
+from knightfall.files import atomic_write, make_empty_folder
 from knightfall.isolation.parallel_map import RunnerOptions, parallel_map
 from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.kernel.geometry import bitset
@@ -335,7 +335,7 @@ def begin(folder: Path, settings: DataSettings) -> None:
                 "another folder"
             )
         return
-    begin_folder(folder)
+    make_empty_folder(folder)
     atomic_write(folder / FILE, json.dumps(settings.to_json(), indent=2) + "\n", sync=True)
 
 

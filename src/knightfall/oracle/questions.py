@@ -12,7 +12,7 @@ import numpy.typing as npt
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.evaluator import Evaluator, evaluator
-from knightfall.heuristics.signature import ask_many
+from knightfall.heuristics.signature import evaluate_many_at
 from knightfall.isolation.run_isolated import ChildExited, IsolatedCall, start_isolated
 from knightfall.kernel.geometry import geometry
 from knightfall.kernel.interrupt import run_interruptibly, stop_function
@@ -101,7 +101,7 @@ class Sheet:
     def run(self, ready: Evaluator) -> None:
         """Have them all answered, by a heuristic that is known to answer."""
         self._done[0] = 0
-        ask_many(self._boards, ready.address, self._rows, self._values, self._done)
+        evaluate_many_at(self._boards, ready.address, self._rows, self._values, self._done)
 
     def answers(self, ready: Evaluator) -> Values:
         """What a heuristic says; `Unanswered` where it fails."""

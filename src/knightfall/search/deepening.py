@@ -42,7 +42,7 @@ TABLE_DEPTH = 7
 """Positions with fewer plies to go are not looked up: searching them is faster."""
 
 PICKED = 2
-"""How many moves are chosen by `pick`.  If these cause no cutoff, the others seldom do."""
+"""How many moves are chosen by `pick_move`.  If these cause no cutoff, the others seldom do."""
 
 # -- move ordering ------------------------------------------------------------------------------
 #
@@ -59,29 +59,29 @@ WAYS_ON, ESCAPE_TAKEN = 3, 4
 
 
 @compiled(types.boolean(_u64, _i64), forceinline=True)
-def holds(cells: Bits, cell: int) -> bool:
+def contains(cells: Bits, cell: int) -> bool:
     """Return whether a set has a cell (0 to 63)."""
     return (cells >> _u64(cell)) & _u64(1) != _u64(0)  # type: ignore[no-any-return]
 
 
 @compiled(_i64(GEOMETRY, STATE, _u64, _u64, _i64, _i64, _i64), forceinline=True)
-def pick(
+def pick_move(
     board: Geometry, state: State, left: Bits, open: Bits, waiter: int, ply: int, favourite: int
 ) -> int:
     """Return the most promising of the moves `left` (not empty); `favourite` is −1 if none."""
-    if favourite >= 0 and holds(left, favourite):
+    if favourite >= 0 and contains(left, favourite):
         return favourite
     for slot in range(2):
         # A killer that was never set is cell 0, a harmless guess.
         killer = state.killers[_u64(ply), slot]
-        if holds(left, killer):
+        if contains(left, killer):
             return killer  # type: ignore[no-any-return]
     escapes = open & board.knight[waiter]
     chosen, best = 0, -1
     while left != _u64(0):
         cell = first(left)
         value = WAYS_ON * count(open & board.knight[cell])
-        if holds(escapes, cell):
+        if contains(escapes, cell):
             value += ESCAPE_TAKEN
         if value > best:
             chosen, best = cell, value
@@ -90,7 +90,7 @@ def pick(
 
 
 @compiled(types.void(STATE, _i64, _i64), forceinline=True)
-def reward(state: State, ply: int, cell: int) -> None:
+def store_killer(state: State, ply: int, cell: int) -> None:
     """Remember a move that caused a cutoff as killer of its ply."""
     here = _u64(ply)
     if state.killers[here, 0] != cell:
@@ -102,7 +102,7 @@ def reward(state: State, ply: int, cell: int) -> None:
 
 
 @compiled(_f64(_f64))
-def _hair(score: float) -> float:
+def _null_window(score: float) -> float:
     """Return the width of a null window at a score: so small that hardly any score lies inside.
 
     A score that does lie inside is exact, as in any window.
@@ -124,9 +124,9 @@ def _frontier(
     """Return `_value` of a node one ply above the leaves."""
     best = -2.0 * WIN
     cell = state.killers[_u64(ply), 0]
-    if not holds(left, cell):
+    if not contains(left, cell):
         cell = state.killers[_u64(ply), 1]
-        if not holds(left, cell):
+        if not contains(left, cell):
             cell = first(left)
     while left != _u64(0) and state.nodes < board.limit:
         one = _u64(1) << _u64(cell)
@@ -137,7 +137,7 @@ def _frontier(
             if value > alpha:
                 alpha = value
                 if alpha >= beta:
-                    reward(state, ply, cell)
+                    store_killer(state, ply, cell)
                     break
                 state.lines[_u64(ply), 0] = cell
                 state.lengths[_u64(ply)] = 1
@@ -175,7 +175,7 @@ def _value(
         return _frontier(board, state, open, left, waiter, ply, alpha, beta)
 
     # A null window only tests "better than alpha?"; any other is on the principal variation.
-    principal = beta - alpha > 2.0 * _hair(alpha)
+    principal = beta - alpha > 2.0 * _null_window(alpha)
     favourite = -1
     mirrored = ply <= 2 and state.symmetric != 0 and is_opening(board, open, mover, waiter)
     listed = mirrored or depth >= TABLE_DEPTH
@@ -216,7 +216,7 @@ def _value(
     bound = AT_MOST
     while left != _u64(0) and state.nodes < board.limit:
         if tried < PICKED:
-            cell = pick(board, state, left, open, waiter, ply, favourite)
+            cell = pick_move(board, state, left, open, waiter, ply, favourite)
         else:
             cell = first(left)
         tried += 1
@@ -224,7 +224,7 @@ def _value(
         left &= ~one
         after = open & ~one
         # The first move gets the whole window, the others a null window first.
-        ceiling = alpha + _hair(alpha) if principal and best > -2.0 * WIN else beta
+        ceiling = alpha + _null_window(alpha) if principal and best > -2.0 * WIN else beta
         while True:
             value = -_value(board, state, after, waiter, cell, ply + 1, -ceiling, -alpha)
             if value < ceiling or ceiling >= beta or state.nodes >= board.limit:
@@ -240,7 +240,7 @@ def _value(
                 bound = EXACT
                 if alpha >= beta:
                     bound = AT_LEAST
-                    reward(state, ply, cell)
+                    store_killer(state, ply, cell)
                     break
                 remember(state, ply, cell)
     if state.nodes >= board.limit:
@@ -280,7 +280,7 @@ def _root(board: Geometry, state: State, open: Bits, waiter: int, number: int, d
             return _stopped(state, i, alpha, depth)
         cell = state.root[i]
         after = open & ~(_u64(1) << _u64(cell))
-        ceiling = 2.0 * WIN if i == 0 else alpha + _hair(alpha)
+        ceiling = 2.0 * WIN if i == 0 else alpha + _null_window(alpha)
         while True:
             if depth == 1:
                 value = -leaf(board, state, after, waiter, cell, 1)

@@ -130,11 +130,11 @@ def _check_board(name: str, entries: str) -> None:
             f"{name} must have {BYTES * len(classes)} bytes as hexadecimal digits"
         )
     for at, cells in enumerate(classes):
-        if not sound(board, cells, data[BYTES * at : BYTES * (at + 1)]):
+        if not is_possible_entry(board, cells, data[BYTES * at : BYTES * (at + 1)]):
             raise KnightfallError(f"the entry of opening {at + 1} of {name} is impossible")
 
 
-def sound(board: Board, cells: tuple[int, int], entry: bytes) -> bool:
+def is_possible_entry(board: Board, cells: tuple[int, int], entry: bytes) -> bool:
     """Return whether three bytes are a possible entry of an opening, with existing moves."""
     if len(entry) != BYTES:
         return False
@@ -180,7 +180,7 @@ def _entries(width: int, height: int) -> dict[tuple[int, int], bytes] | None:
 
 
 @cache
-def _turned(board: Board) -> tuple[int, ...]:
+def _transposed(board: Board) -> tuple[int, ...]:
     """Return where each cell of a board goes when the board is transposed."""
     there = Board.of(board.height, board.width)
     return tuple(there.at(board.column(cell), board.row(cell)) for cell in range(board.cells))
@@ -196,7 +196,7 @@ def lookup(position: Position) -> Entry | None:
 def _find(board: Board, cells: tuple[int, int]) -> Entry | None:
     if board.width > board.height:
         # The atlas has only the board that is not wider than high.
-        there, turned = Board.of(board.height, board.width), _turned(board)
+        there, turned = Board.of(board.height, board.width), _transposed(board)
         entry = _find(there, (turned[cells[0]], turned[cells[1]]))
         back = {there.name(image): board.name(cell) for cell, image in enumerate(turned)}
         return None if entry is None else _renamed(board, entry, back)

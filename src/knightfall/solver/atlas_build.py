@@ -25,16 +25,16 @@ from knightfall.solver.atlas import (
     BYTES,
     USER_FILE,
     first_moves,
+    is_possible_entry,
     position_of,
     read_atlas,
     representatives,
-    sound,
 )
 from knightfall.solver.engine import Engine, OutOfBudget, check_threads
 from knightfall.solver.solve import Solver
 
 Cells = tuple[int, int]
-_written_down = re.compile(
+_journal_line = re.compile(
     rf'\[([0-9]{{1,2}}), ([0-9]{{1,2}}), "([0-9a-f]{{{2 * BYTES}}})"\]', re.ASCII
 )
 MapCalls = Callable[
@@ -86,7 +86,7 @@ class Builder:
         with closing(solving):
             for cells, entry in solving:
                 done[cells] = entry
-                self._write_down(cells, entry)
+                self._append_to_journal(cells, entry)
                 if on_progress:
                     on_progress(len(done), len(self.classes))
         return b"".join(done[cells] for cells in self.classes)
@@ -118,15 +118,15 @@ class Builder:
             return done
         known = set(self.classes)
         for line in read_bytes(self.journal).decode("utf-8", "replace").split("\n"):
-            found = _written_down.fullmatch(line)
+            found = _journal_line.fullmatch(line)
             if found is None:
                 continue
             cells, data = (int(found[1]), int(found[2])), bytes.fromhex(found[3])
-            if cells in known and sound(self.board, cells, data):
+            if cells in known and is_possible_entry(self.board, cells, data):
                 done[cells] = data
         return done
 
-    def _write_down(self, cells: Cells, entry: bytes) -> None:
+    def _append_to_journal(self, cells: Cells, entry: bytes) -> None:
         # The line break comes first: after a kill in the middle of a line, the next line is still
         # readable.
         with self.journal.open("a", encoding="utf-8") as file:
@@ -138,7 +138,7 @@ class Builder:
         with self._lock:
             engine = self._free.pop()
         try:
-            return solved(Solver(engine, use_atlas=False), self.board, cells)
+            return solve_opening(Solver(engine, use_atlas=False), self.board, cells)
         except OutOfBudget:
             raise KeyboardInterrupt from None
         finally:
@@ -152,12 +152,12 @@ def class_solver(board: Board) -> Callable[[Cells], tuple[bytes, int]]:
 
     def solve(cells: Cells) -> tuple[bytes, int]:
         before = engine.nodes
-        return solved(Solver(engine, use_atlas=False), board, cells), engine.nodes - before
+        return solve_opening(Solver(engine, use_atlas=False), board, cells), engine.nodes - before
 
     return solve
 
 
-def solved(solver: Solver, board: Board, cells: Cells) -> bytes:
+def solve_opening(solver: Solver, board: Board, cells: Cells) -> bytes:
     """Return the three bytes of an opening's entry (see `atlas.py`)."""
     position = position_of(board, *cells)
     moves = [board.name(cell) for cell in first_moves(board, cells)]
@@ -169,12 +169,12 @@ def solved(solver: Solver, board: Board, cells: Cells) -> bytes:
     if winning:
         best = next(move for move in winning if solver.lasts(after[move], plies - 1))
     else:
-        best = hardest(solver, position, plies)
+        best = hardest_move(solver, position, plies)
     mask = sum(1 << moves.index(move) for move in winning)
     return bytes([plies, mask, moves.index(best)])
 
 
-def hardest(solver: Solver, position: Position, plies: int) -> str:
+def hardest_move(solver: Solver, position: Position, plies: int) -> str:
     """Return the move of a lost position that is hardest to answer; `plies` is the game's length.
 
     That is a move that resists longest, and of these the first to which the fewest replies win.

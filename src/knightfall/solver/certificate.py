@@ -100,14 +100,14 @@ class Certificate:
     def text(self) -> str:
         """The content of the file."""
         heading = HEADING.format(self.board.width, self.board.height)
-        return sealed(heading + "".join(f"{line}\n" for line in self.lines))
+        return with_checksum(heading + "".join(f"{line}\n" for line in self.lines))
 
     def write(self, file: Path) -> None:
         """Write the file atomically."""
         atomic_write(file, self.text)
 
 
-def sealed(text: str) -> str:
+def with_checksum(text: str) -> str:
     """Return the text with its checksum as the last line."""
     return f"{text}sha256 {hashlib.sha256(text.encode('ascii')).hexdigest()}\n"
 
@@ -123,10 +123,10 @@ def certify(
     check_threads(threads)
     if board.cells % 2 == 0:
         return Certificate(board, None)
-    return written_out(board, threads=threads, on_progress=on_progress, map_calls=map_calls)
+    return certify_by_answers(board, threads=threads, on_progress=on_progress, map_calls=map_calls)
 
 
-def written_out(
+def certify_by_answers(
     board: Board,
     *,
     threads: int = 1,

@@ -82,11 +82,11 @@ class PerfectChoice:
                     self.wins, self.move = True, self.move or move
                     winning.append(move)
         if winning:
-            self._hurry(winning)
+            self._choose_quickest(winning)
         else:
             self.wins = False
             if self.resists:
-                self._resist()
+                self._choose_hardest()
 
     def _settle(self) -> None:
         """Find the winner by one search, and a winning move if the table has one."""
@@ -101,7 +101,7 @@ class PerfectChoice:
                 return  # won, but the winning move is unknown
         self.wins = wins
 
-    def _hurry(self, winning: list[str]) -> None:
+    def _choose_quickest(self, winning: list[str]) -> None:
         """Choose the first of the quickest wins."""
         if not self.position.placed:
             lengths = {move: self.solver.plies(self.after[move]) for move in winning}
@@ -116,7 +116,7 @@ class PerfectChoice:
                     return
             plies += 2
 
-    def _resist(self) -> None:
+    def _choose_hardest(self) -> None:
         """Choose the move that is hardest to answer."""
         left = list(self.moves)
         if not self.position.placed:

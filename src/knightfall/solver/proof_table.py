@@ -186,8 +186,6 @@ def with_answer(data: int, plies: int, ends: bool) -> int:
 # -- marks of threads ---------------------------------------------------------------------------
 
 
-_u64, _i64 = types.uint64, types.int64
-
 MARKS = 1 << 14
 MARK_DTYPE = np.dtype([("key", "u8")])
 _mark_at = records(from_dtype(MARK_DTYPE))

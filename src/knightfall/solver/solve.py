@@ -152,7 +152,7 @@ Parameters = ParamSpec("Parameters")
 Answer = TypeVar("Answer")
 
 
-def _question(
+def _interruptible(
     method: Callable[Concatenate[Solver, Parameters], Answer],
 ) -> Callable[Concatenate[Solver, Parameters], Answer]:
     """Let Ctrl-C end a method of an interruptible solver, which cannot be used afterwards."""
@@ -190,7 +190,7 @@ class Solver:
         """
         return cls(Engine(board), interruptible=True)
 
-    @_question
+    @_interruptible
     def wins(self, position: Position) -> bool:
         """Return whether the side to move wins."""
         moves = position.legal_moves
@@ -203,9 +203,9 @@ class Solver:
         entry = self.entry(position)
         if entry is not None:
             return entry.mover_wins
-        return bool(self._once("wins", position, lambda: self.engine.wins(position, self.limits)))
+        return bool(self._cached("wins", position, lambda: self.engine.wins(position, self.limits)))
 
-    @_question
+    @_interruptible
     def winning_moves(
         self, position: Position, tick: Callable[[], None] = lambda: None
     ) -> tuple[str, ...]:
@@ -227,7 +227,7 @@ class Solver:
             tick()
         return tuple(found)
 
-    @_question
+    @_interruptible
     def plies(self, position: Position) -> int:
         """Return the length of the game if the winner plays for the quickest win and the loser
         resists longest.
@@ -236,14 +236,14 @@ class Solver:
         if not moves:
             return 0
         if not position.placed:
-            # Placements that are mirror images are searched once; see `_once`.
+            # Placements that are mirror images are searched once; see `_cached`.
             lengths = [self.plies(position.play(move)) for move in moves]
             wins = [length for length in lengths if length % 2 == 0]
             return 1 + (min(wins) if wins else max(lengths))
         entry = self.entry(position)
         if entry is not None:
             return entry.plies
-        return int(self._once("plies", position, lambda: self._count(position)))
+        return int(self._cached("plies", position, lambda: self._count(position)))
 
     def _count(self, position: Position) -> int:
         plies = 1 if self.wins(position) else 0
@@ -271,7 +271,9 @@ class Solver:
         """Return the atlas's entry of a position, if the atlas is used and has one."""
         return lookup(position) if self.use_atlas else None
 
-    def _once(self, question: str, position: Position, ask: Callable[[], bool | int]) -> bool | int:
+    def _cached(
+        self, question: str, position: Position, ask: Callable[[], bool | int]
+    ) -> bool | int:
         """Return the answer to a question, computed once for all mirror images of an opening."""
         key = canonical(position)
         if key is None:

@@ -31,7 +31,7 @@ from knightfall.course.student_scores.compiled_board import GAMES, PLAYER, GameT
 from knightfall.course.student_scores.student_score import silent
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.registry import Score
-from knightfall.heuristics.signature import HEURISTIC, ask_once
+from knightfall.heuristics.signature import HEURISTIC, evaluate_at
 from knightfall.heuristics.user_heuristic import (
     CHECKED,
     USERS,
@@ -349,7 +349,7 @@ def _difference_here(shown: str, python: Score, code: Any) -> str:
             for one, other in ((me, opp), (opp, me)):
                 with suppress(Exception):  # errors are reported when the heuristic is used
                     expected = to_float(python(board, open, one, other, to_move))
-                    found = ask_once(boards, address, int(open), one, other, to_move)
+                    found = evaluate_at(boards, address, int(open), one, other, to_move)
                     values.append((expected, math.nan if boards["failed"][0] else found))
                     boards["failed"] = 0
 
