@@ -89,7 +89,7 @@ def heuristics_page() -> str:
         "## Learned",
         "",
         "Not published by a study but learned here, from the solver's truth: see",
-        "[learning.md](learning.md). x: what can be counted on the board; the value is a",
+        "[learning.md](learning.md). x: counts of cells; the value is a",
         "logarithm of odds.",
         "",
         "| id | value | in words |",

@@ -72,13 +72,13 @@ def line_value(board: Geometry, weights: Any, bias: Any, view: Bits) -> float:
 
 @published
 def learned_linear(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Learned weights of what can be counted on the board."""
+    """Weighted sum of counts of cells, with learned weights."""
     describe(board, open, to_move, me + opp - to_move)
     return line_value(board, _WEIGHTS, _BIAS, view_of(board, me, opp, to_move))
 
 
 @published
 def learned_net(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """A small net over who gets where first."""
+    """Small neural network over who reaches which cells first."""
     counts = race(board, open, to_move, me + opp - to_move)
     return net_value(_NETS, view_of(board, me, opp, to_move), counts)  # type: ignore[no-any-return]

@@ -91,7 +91,7 @@ class Declared:
 
 PUBLISHED = (
     # -- the course's own, the baseline every study starts from
-    Declared("null", "course", "0", "Knows nothing but won and lost."),
+    Declared("null", "course", "0", "Always 0: a search sees only won and lost games."),
     Declared("open", "course", "M(me)", "Own mobility."),
     Declared(
         "center",
@@ -194,7 +194,7 @@ PUBLISHED = (
         "open_space_next",
         "staged",
         "max of open8(me) over the mover's moves",
-        "Open cells around the own knight after the next move, if it is chosen for that.",
+        "Most open cells around the own knight that any next move can leave.",
     ),
     Declared(
         "longest_win",
@@ -304,14 +304,14 @@ LEARNED_HEURISTICS = (
         "learned_linear",
         LEARNED,
         "Σ (w₀ + w₁·phase + w₂·phase²)·x",
-        "Learned weights of what can be counted on the board, for hunter and runner apart.",
+        "Weighted sum of counts of cells, with learned weights for hunter and runner.",
         listed=False,
     ),
     Declared(
         "learned_net",
         LEARNED,
         "w·max(0, W·x + b) + c",
-        "A small net over who gets where first, learned from the solver's truth and from games.",
+        "Small neural network over who reaches which cells first, trained on solutions and games.",
         listed=False,
     ),
 )

@@ -47,7 +47,7 @@ def open_space_difference(board: Geometry, open: Bits, me: int, opp: int, to_mov
 
 @published
 def open_space_next(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Open cells around the own knight after the next move, if it is chosen for that."""
+    """Most open cells around the own knight that any next move can leave."""
     best = 0
     left = moves(board, open, to_move)
     while left != _u64(0):

@@ -223,7 +223,7 @@ def difference(scores_a: Sequence[float], scores_b: Sequence[float]) -> Differen
     gaps = _gaps(scores_a, scores_b)
     if not gaps.size:
         return Difference(0, 0.0, -1.0, 1.0, 1.0)
-    from scipy.special import stdtr, stdtrit  # here: it takes half a second to import
+    from scipy.special import stdtr, stdtrit  # here, because it takes half a second to import
 
     mean, se = _mean_and_error(gaps)
     freedom = gaps.size + 1

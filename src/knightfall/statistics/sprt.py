@@ -269,7 +269,7 @@ def pair_distribution(
         raise KnightfallError(
             f"a share of {split:g} split pairs is not accepted: it is at least 0.5, less than 1"
         )
-    from scipy.optimize import brentq  # here: it takes half a second to import
+    from scipy.optimize import brentq  # here, because it takes half a second to import
     from scipy.special import expit, logit
 
     bias = float(logit(0.5 + math.sqrt(0.5 * split - 0.25)))
