@@ -223,7 +223,7 @@ def _check_loadable(file: Path, shown: str, context: LoadContext) -> None:
 
 
 def try_to_load(file: Path, context: LoadContext = NO_CONTEXT) -> str:
-    """Load a file in an expendable process; return an empty string if a second load is safe.
+    """Load a file in an expendable process; return why it cannot be loaded, "" if it can.
 
     Ordinary errors count as safe: loading the file in this process will raise them again.
     """

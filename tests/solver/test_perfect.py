@@ -50,7 +50,7 @@ def test_its_moves_are_best(position: Position) -> None:
 @some_and_all
 @pytest.mark.parametrize("opponent", ["random", "id(improved, nodes=2500)", "MM_Center"])
 def test_it_never_leaves_a_won_position(opponent: str, step: int) -> None:
-    """Play 7×7 against random opponents, with node budgets so that the test needs no clock."""
+    """Play 7×7 against several opponents, with node budgets so that the test needs no clock."""
     board, rng = Board.of(7, 7), random.Random(5)
     truth, player, other = Engine(board), parse_agent("perfect(nodes=2000000)"), agent(opponent)
     kept = 0

@@ -16,11 +16,11 @@ def percent(share: float | None, digits: int = 1) -> str:
     return NOTHING if share is None else f"{100 * share:.{digits}f} %"
 
 
-def interval(low: float, high: float, digits: int = 1, unit: str = "") -> str:
+def interval(low: float, high: float, unit: str = "") -> str:
     """Return an interval of shares in per cent; a dash for 0 to 1, the interval without data."""
     if low <= 0 and high >= 1:
         return NOTHING
-    return f"{100 * low:.{digits}f}–{100 * high:.{digits}f}{unit}"
+    return f"{100 * low:.1f}–{100 * high:.1f}{unit}"
 
 
 def signed(value: float, digits: int = 0) -> str:
