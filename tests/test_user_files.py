@@ -243,8 +243,8 @@ def test_versions_there_are_not(
     monkeypatch.chdir(folder)
     write("outside/mine.py", SCORE.format(1))
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(folder))
-    assert "is in no git repository" in said("outside/mine.py:score@HEAD")
-    assert "is in no git repository" in said("nowhere/mine.py:score@HEAD")
+    assert "is not in a git repository" in said("outside/mine.py:score@HEAD")
+    assert "is not in a git repository" in said("nowhere/mine.py:score@HEAD")
     monkeypatch.setenv("PATH", "")
     assert "asked of git, which is not here" in said("outside/mine.py:score@HEAD")
 

@@ -318,7 +318,7 @@ def test_explain_tells_every_feature() -> None:
 
 
 def test_what_cannot_be_explained_is_told() -> None:
-    with pytest.raises(KnightfallError, match="once both knights stand"):
+    with pytest.raises(KnightfallError, match="both knights must be on the board"):
         explain(Position.start(), "learned_linear")
     with pytest.raises(KnightfallError, match="unknown heuristic"):
         explain(some_positions("7x7", 1)[0], "learned_nothing")
