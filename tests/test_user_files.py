@@ -246,7 +246,7 @@ def test_versions_there_are_not(
     assert "is not in a git repository" in said("outside/mine.py:score@HEAD")
     assert "is not in a git repository" in said("nowhere/mine.py:score@HEAD")
     monkeypatch.setenv("PATH", "")
-    assert "asked of git, which is not here" in said("outside/mine.py:score@HEAD")
+    assert "git is not installed" in said("outside/mine.py:score@HEAD")
 
 
 def test_a_mistake_in_a_former_version_is_told_with_its_line(versions: tuple[str, str]) -> None:

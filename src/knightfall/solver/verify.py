@@ -200,10 +200,7 @@ class _Certificate:
                 raise self._refuse(above, f"after this, {name} is not answered")
 
     def search(self, line: int, open: int, first: int, second: int) -> int:
-        """Search a position, and return the number of positions searched.
-
-        Raise `Refused` if the first player, who is to move, does not lose.
-        """
+        """Check that the first player, to move, loses; return how many positions were searched."""
         moves, searched = self.moves, 0
 
         def wins(open: int, mine: int, theirs: int) -> bool:
