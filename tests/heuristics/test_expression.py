@@ -182,7 +182,7 @@ def test_what_is_read(text: str, terms: list[tuple[str, str]]) -> None:
         ("phase", "phase is not a heuristic"),
         ("phase*", "a term is missing"),
         ("open*phase", "cannot read '*phase'"),
-        ("phase*(open+improved)", "'(open+improved)': only (1-phase)* has parentheses"),
+        ("phase*(open+improved)", "'(open+improved)': parentheses are accepted only in (1-phase)*"),
         ("stage", "stage is not a heuristic"),
         ("stage()", "cannot read ')'"),
         ("stage(open)", "the first stage needs a threshold"),
