@@ -15,7 +15,7 @@ from numba import types
 from knightfall.board import Board
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.registry import published_ids
-from knightfall.kernel.bits import ask
+from knightfall.kernel.bits import call_heuristic
 from knightfall.kernel.compile import compiled, quiet
 from knightfall.kernel.geometry import GEOMETRY, geometry
 from knightfall.kernel.rules import words
@@ -46,7 +46,9 @@ def _make_loop() -> Callable[..., float]:
         total, link = 0.0, types.uint64(0)
         for _ in range(passes):
             for i in range(open.size):
-                value = ask(address, boards[0], open[i] | link, me[i], opp[i], to_move[i])
+                value = call_heuristic(
+                    address, boards[0], open[i] | link, me[i], opp[i], to_move[i]
+                )
                 total += value
                 # Always 0, because no heuristic returns NaN; but the processor must wait for the
                 # value.

@@ -1,4 +1,4 @@
-"""The command line from inside the process, for tests."""
+"""Run the command line inside the test process."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ def run(*args: str, input: str | None = None) -> Result:
 
 
 def subcommands(group: Any) -> dict[str, Any]:
-    """The commands of a group by name, those of extensions included; none if it is a command."""
+    """Return the commands of a group by name, those of extensions included; empty for a command."""
     if not hasattr(group, "list_commands"):
         return {}
     return {name: group.get_command(None, name) for name in group.list_commands(None)}
 
 
 def stderr_of(result: Result) -> str:
-    """What was said on stderr, less the note that code is being compiled."""
+    """Return the text on stderr without the note that code is being compiled."""
     lines = result.stderr.splitlines(keepends=True)
     return "".join(line for line in lines if "compiling for this machine" not in line)
 
 
 def answer(*args: str) -> Any:
-    """The one line of JSON a command prints."""
+    """Return the one line of JSON that a command prints."""
     result = run(*args)
     assert result.exit_code == 0, result.output
     assert stderr_of(result) == ""
@@ -39,7 +39,7 @@ def answer(*args: str) -> Any:
 
 
 def refused(*args: str, input: str | None = None) -> str:
-    """The one line a command refuses its input with."""
+    """Return the one-line error message of a command that must fail."""
     result = run(*args, input=input)
     said = stderr_of(result)
     assert result.exit_code == 2, result.output

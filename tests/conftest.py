@@ -1,4 +1,4 @@
-"""What holds for the whole suite."""
+"""Hooks and fixtures of the whole test suite."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from hypothesis import HealthCheck, settings
 from knightfall.isolation.limits import be_expendable
 
 # A shell starts background jobs with Ctrl-C ignored, and every process they start inherits that.
-# The tests interrupt processes of their own, so they must not.
+# The tests interrupt child processes with SIGINT, so it is restored here.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HERE = Path(__file__).parent
 
-# On a busy machine anything may be slow once; that says nothing of what is tested.
+# On a busy machine any example may be slow once, so there is no deadline.
 BUSY: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("quick", **BUSY, max_examples=25)
 settings.register_profile("thorough", **BUSY, max_examples=500)  # for make test-slow
@@ -76,14 +76,14 @@ LONGEST_FIRST = (
     "heuristics/test_hostile_heuristics.py",
     "search/test_warm_up.py",
 )
-"""Those who share the files are busy to the end if what takes long comes first.
+"""The slowest files, which run first, so that all processes are busy to the end.
 
-What needs many processes or a browser is apart from its like, or there would be too many at once.
+Files that start many processes or a browser are not neighbours, so that few run at once.
 """
 
 
 def pytest_configure() -> None:
-    """Load the tests' own files once: they do no harm."""
+    """Load users' files without a trial in another process: the tests' own files are harmless."""
     be_expendable()
 
 
@@ -93,7 +93,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest, or shuffle files and the tests of each."""
+    """Put the slowest files first, or shuffle the files and the tests of each."""
     seed = config.getoption("--shuffle")
     if seed is None:
         rank = {HERE / name: place for place, name in enumerate(LONGEST_FIRST)}
@@ -106,9 +106,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """What is loaded by now stays: the garbage collector need not look at it again and again.
+    """Exclude everything loaded so far from garbage collection, and collect less often.
 
-    Nor need it look so often at what Numba leaves behind.
+    Numba leaves much garbage, but collecting it often takes longer than it saves.
     """
     gc.collect()
     gc.freeze()
@@ -117,17 +117,17 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True, scope="module")
 def _forget_what_slow_twins_and_solvers_remember() -> Iterator[None]:
-    """Each file begins with empty hands, or the suite would need gigabytes."""
+    """Empty the caches of the reference implementations after each file; they take gigabytes."""
     yield
-    # Here: whoever hands out the tests need not load them.
+    # Imported here, because the process that distributes the tests does not need them.
     from knightfall.agents.remote_player import _idle
     from knightfall.search.table import _tables
 
     naive_solver.forget()
     naive_search.forget()
     if not any(thread.name == "knightfall-worker" for thread in threading.enumerate()):
-        _tables.__dict__.pop("held", None)  # or a search that was given up might still write there
+        _tables.__dict__.pop("held", None)  # otherwise an abandoned search might still write there
     _idle.end()
     gc.collect()
-    with suppress(OSError, AttributeError):  # where the system has no such thing
+    with suppress(OSError, AttributeError):  # the system does not support it
         ctypes.CDLL(None).malloc_trim(0)

@@ -1,7 +1,6 @@
-"""Boards and positions for tests that are not property tests: the same ones on every run.
+"""Fixed boards and positions for tests that are not property tests.
 
-Where there are more of them than a quick suite can look at, it looks at some and `make test-slow`
-at all.
+If there are too many for a quick suite, it tests some of them and `make test-slow` all.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ EVERY_BOARD = [
     for width in range(SMALLEST_SIDE, MOST_CELLS // SMALLEST_SIDE + 1)
     for height in range(SMALLEST_SIDE, MOST_CELLS // width + 1)
 ]
-"""All sizes there are."""
+"""All sizes of boards."""
 
 FULL_WORD = [Board.of(8, 8), Board.of(4, 16), Board.of(16, 4)]
 """The boards whose last cell is bit 63."""
@@ -31,21 +30,21 @@ NEARLY_FULL_WORD = [Board.of(3, 21), Board.of(21, 3), Board.of(9, 7), Board.of(7
 some_and_all = pytest.mark.parametrize(
     "step", [pytest.param(5, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)]
 )
-"""For tests of very many cases: every fifth of them is enough, unless there is time."""
+"""The step through very many cases: the quick suite tests every fifth of them."""
 
 
 def times_the_examples(factor: float) -> settings:
-    """More or fewer examples than other properties get, whichever profile is in force."""
+    """Return settings with a multiple of the current profile's number of examples."""
     return settings(max_examples=round(factor * settings.default.max_examples))
 
 
 def at_length(*values: object) -> object:
-    """A case that takes long, for `parametrize`; shorter ones of its kind must be beside it."""
+    """Return a slow case for `parametrize`; there must be quick cases of the same kind, too."""
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
 def random_game(start: Position, rng: random.Random) -> Iterator[Position]:
-    """A position and all that follow it in one game of random legal moves."""
+    """Return a position and all that follow in a game of random legal moves."""
     position = start
     yield position
     while position.legal_moves:
@@ -56,9 +55,9 @@ def random_game(start: Position, rng: random.Random) -> Iterator[Position]:
 def random_positions(
     width: int, height: int, how_many: int, seed: int, *, min_placed: int = 0
 ) -> list[Position]:
-    """Reachable positions, each from a game of its own and from anywhere in that game.
+    """Return reachable positions, each from a random place of another random game.
 
-    `min_placed` is the number of knights (0, 1 or 2) that are at least on the board.
+    `min_placed` is the least number of knights on the board (0, 1 or 2).
     """
     rng = random.Random(seed)
     games = (list(random_game(Position.start(width, height), rng)) for _ in range(how_many))

@@ -1,4 +1,4 @@
-"""Files of heuristics, written by tests."""
+"""Files of heuristics that tests write."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from knightfall.search.budget import Budget, Report
 from knightfall.search.run_search import SEARCHES, run_search
 
 METHODS = tuple(method for method in SEARCHES if method != "any_move")
-"""Those that look ahead."""
+"""The searches that look ahead."""
 
 
 START = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
@@ -29,14 +29,14 @@ SIDES: tuple[Side, Side] = ("w", "b")
 
 
 class Files:
-    """A folder to write heuristics into."""
+    """A folder into which tests write heuristics."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._tick = 1_700_000_000
 
     def write(self, name: str, text: str) -> str:
-        """Write a file, always with a later date than the one before; returns its path."""
+        """Write a file with a later modification time than the one before; return its path."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(textwrap.dedent(text), encoding="utf-8")
@@ -46,13 +46,13 @@ class Files:
 
 
 def line_of(path: str, mark: str) -> int:
-    """The number of the line that bears a mark."""
+    """Return the number of the line that contains a mark."""
     lines = Path(path).read_text(encoding="utf-8").splitlines()
     return next(number for number, line in enumerate(lines, 1) if line.endswith(f"# {mark}"))
 
 
 def refusal(id: str) -> str:
-    """What is said about a heuristic that cannot be used."""
+    """Return the error message about a heuristic that cannot be used."""
     with pytest.raises(KnightfallError) as error:
         evaluator(id)
     assert "\n" not in str(error.value)
@@ -60,7 +60,7 @@ def refusal(id: str) -> str:
 
 
 def slow_evaluator(id: str) -> Evaluator:
-    """An evaluator that runs as plain Python, without the warning."""
+    """Return an evaluator that runs as plain Python, without its warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HeuristicWarning)
         ready = evaluator(id)
@@ -69,7 +69,7 @@ def slow_evaluator(id: str) -> Evaluator:
 
 
 def reports(ready: Evaluator, found: list[Position], budget: Budget) -> list[Report]:
-    """What every kind of search reports."""
+    """Return the reports of all kinds of searches."""
     return [
         timeless(run_search(position, SEARCHES[method], ready, budget))
         for method in METHODS

@@ -1,4 +1,4 @@
-"""The types that Numba infers in a function, which it need not compile for that."""
+"""The types that Numba infers in a function, without compiling it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numba.core.typed_passes import AnnotateTypes, NopythonTypeInference
 
 
 def inferred_types(function: Any, arguments: tuple[Any, ...]) -> str:
-    """A function's lines with the type of every variable, as `inspect_types` prints them."""
+    """Return a function's lines with the type of every variable, as `inspect_types` prints them."""
     try:
         numba.njit(function, pipeline_class=_Inference).compile(arguments)
     except _Inferred as told:
@@ -20,7 +20,7 @@ def inferred_types(function: Any, arguments: tuple[Any, ...]) -> str:
 
 
 class _Inferred(Exception):
-    """What was inferred: there is nothing to go on with."""
+    """Raised with the inferred types to end the compilation."""
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
@@ -35,7 +35,7 @@ class _Tell(AnalysisPass):  # type: ignore[misc]
 
 
 class _Inference(CompilerBase):  # type: ignore[misc]
-    """What `njit` does up to the inference of types."""
+    """The compiler pipeline of `njit` up to type inference."""
 
     def define_pipelines(self) -> list[Any]:
         passes = DefaultPassBuilder.define_untyped_pipeline(self.state)

@@ -1,7 +1,6 @@
-"""Recomputing what the studies printed: which figures do not follow from the others.
+"""Recompute the studies' printed figures: find those that contradict the others.
 
-Only contradictions within one publication are found here; what a figure should have been if the
-games were played again is another matter.
+This finds only contradictions within one publication; it does not replay games.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from knightfall.studies.published import Study
 
 @dataclass(frozen=True)
 class Slip:
-    """Something printed that cannot be: where, and why."""
+    """A printed figure that is impossible: where, and why."""
 
     study: str
     where: str
@@ -25,11 +24,11 @@ class Slip:
 
 
 def misprints(study: Study) -> list[Slip]:
-    """What does not agree with the rest of a study's figures, in the order of its tables.
+    """Return the figures of a study that contradict its other figures, in the order of its tables.
 
-    Looked at: whether won and lost of a cell make the games played; whether every printed rate is
-    so many games of those played; whether rates follow from the cells beside them; whether averages
-    follow from the rates; and whether a tournament is printed twice.
+    Checked: wins and losses of a cell add up to the games played; every printed rate is a whole
+    number of the games played; rates follow from the cells beside them; averages follow from the
+    rates; no tournament is printed twice.
     """
     checks = (_cells, _possible_rates, _totals, _averages, _repeated)
     found = [(where, text) for check in checks for where, text in check(study)]
@@ -84,11 +83,11 @@ def _averages(study: Study) -> _Found:
 
 
 def _repeated(study: Study) -> _Found:
-    """Two tables of the same kind, with cells or without, whose common numbers are all equal."""
+    """Find two tables of the same kind whose common numbers are all equal."""
     games = study.games_per_opponent
     for one, other in combinations(study.tables, 2):
         if bool(one.cells) != bool(other.cells):
-            continue  # a total beside its table is no repetition
+            continue  # a total beside its table is not a repetition
         shared = []
         for id in {*one.heuristics} & {*other.heuristics}:
             cells = zip(one.wins(id, games), other.wins(id, games), strict=False)
@@ -100,12 +99,12 @@ def _repeated(study: Study) -> _Found:
 
 
 def _played(rate: Decimal, games: int) -> Fraction:
-    """The rate of the whole number of wins that is nearest to a printed one."""
+    """Return the rate of a whole number of wins that is nearest to a printed one."""
     return Fraction(100 * round(Fraction(rate) * games / 100), games)
 
 
 def _agree(exact: Fraction, printed: Decimal) -> bool:
-    """Whether a number, rounded to as many digits as were printed, may be printed so."""
+    """Return whether a number, rounded to the printed digits, gives the printed one."""
     unit = Fraction(Decimal(1).scaleb(int(printed.as_tuple().exponent)))
     return abs(exact - Fraction(printed)) <= unit / 2
 

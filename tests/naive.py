@@ -1,4 +1,4 @@
-"""Slow and obvious versions of every heuristic, written from the words of their definitions.
+"""Slow and obvious versions of every heuristic, written from their definitions.
 
 They work on `Position` with sets, lists and fractions and share nothing with the compiled code.
 """
@@ -20,20 +20,20 @@ Naive = Callable[[Position, Side], float]
 
 
 def place(position: Position, side: Side) -> int:
-    """The cell a side's knight stands on."""
+    """Return the cell of a side's knight."""
     cell = position.knight(side)
     assert cell is not None
     return cell
 
 
 def spot(board: Board, cell: int) -> tuple[int, int]:
-    """(row, column), row 0 on top."""
+    """Return (row, column), row 0 on top."""
     return divmod(cell, board.width)
 
 
 @cache
 def knight_moves(board: Board, cell: int) -> frozenset[int]:
-    """The cells a knight's move away on the empty board."""
+    """Return the cells a knight's move away on the empty board."""
     row, column = spot(board, cell)
     found = set()
     for there in range(board.cells):
@@ -45,7 +45,7 @@ def knight_moves(board: Board, cell: int) -> frozenset[int]:
 
 @cache
 def touching(board: Board, cell: int) -> frozenset[int]:
-    """The up to eight cells that touch a cell."""
+    """Return the up to eight cells that touch a cell."""
     row, column = spot(board, cell)
     found = set()
     for there in range(board.cells):
@@ -56,7 +56,7 @@ def touching(board: Board, cell: int) -> frozenset[int]:
 
 
 def steps_through(board: Board, start: int, allowed: frozenset[int]) -> dict[int, int]:
-    """How many knight's moves through allowed cells it takes from a cell to every other."""
+    """Return the number of knight's moves through allowed cells from a cell to every other."""
     steps = {start: 0}
     here = [start]
     while here:
@@ -72,7 +72,7 @@ def steps_through(board: Board, start: int, allowed: frozenset[int]) -> dict[int
 
 @cache
 def empty_board_distance(board: Board, start: int) -> dict[int, int]:
-    """δ: knight's moves on the empty board."""
+    """Return δ: the knight's moves between two cells of the empty board."""
     return steps_through(board, start, frozenset(range(board.cells)))
 
 
@@ -97,7 +97,7 @@ def phase(position: Position) -> Fraction:
 
 
 def moved(position: Position, side: Side, cell: int) -> Position:
-    """The position with one knight on another cell, whoever's turn it is."""
+    """Return the position with a side's knight on another cell, for either side to move."""
     return Position(
         board=position.board,
         open=position.open - {cell},
@@ -165,7 +165,7 @@ def corner_averse(position: Position, me: Side) -> float:
 
 
 def weight(board: Board, cell: int) -> Fraction:
-    """ω: 1 in the centre, ¼ in the corners."""
+    """Return ω: 1 in the centre, ¼ in the corners."""
     row, column = spot(board, cell)
     middle_row, middle_column = Fraction(board.height - 1, 2), Fraction(board.width - 1, 2)
     half = Fraction(1, 2)
@@ -254,7 +254,7 @@ def open_space_next(position: Position, me: Side) -> float:
 
 @cache
 def longest_line(position: Position, winner: Side) -> int | None:
-    """Plies of the longest continuation that this side wins; None if it wins none."""
+    """Return the plies of the longest continuation that this side wins; None if it wins none."""
     if position.winner is not None:
         return 0 if position.winner == winner else None
     lines = [longest_line(position.play(move), winner) for move in position.legal_moves]
@@ -271,7 +271,7 @@ def longest_win_difference(position: Position, me: Side) -> float:
 
 @cache
 def shortest_line(position: Position, winner: Side) -> int | None:
-    """Plies of the shortest continuation that this side wins; None if it wins none."""
+    """Return the plies of the shortest continuation that this side wins; None if it wins none."""
     if position.winner is not None:
         return 0 if position.winner == winner else None
     lines = [shortest_line(position.play(move), winner) for move in position.legal_moves]
@@ -293,7 +293,7 @@ def main_less(position: Position, me: Side) -> float:
 
 
 def late(below: Fraction, last: Naive) -> Naive:
-    """`main_less`, and another heuristic below some phase."""
+    """Return the heuristic that is `main_less`, and another one below some phase."""
 
     def value(position: Position, me: Side) -> float:
         return last(position, me) if phase(position) < below else main_less(position, me)
@@ -302,7 +302,7 @@ def late(below: Fraction, last: Naive) -> Naive:
 
 
 def staggered(last: Naive) -> Naive:
-    """Mobility, open space, and another heuristic at the end."""
+    """Return the heuristic of mobility, then open space, and another one at the end."""
 
     def value(position: Position, me: Side) -> float:
         if phase(position) > Fraction(7, 10):
@@ -345,7 +345,7 @@ def open_cluster(position: Position, me: Side) -> float:
         inside = [(top + down, left + right) for down in range(rows) for right in range(columns)]
         return sum(cell in blocked for cell in inside)
 
-    top, left = min(corners, key=blocked_in_window)  # the first of the least
+    top, left = min(corners, key=blocked_in_window)  # the first of the least blocked
     k = (top + rows // 2, left + columns // 2)
     near = (H + W - L1(spot(board, place(position, me)), k)) / (H + W)
     return aggressive(position, me) + float(near)
@@ -394,4 +394,4 @@ NAIVE: dict[str, Naive] = {
     "lookahead_ratio": lookahead_ratio,
     "open_cluster": open_cluster,
 }
-"""Every heuristic but the family `static_reach`, by its id."""
+"""All heuristics but the family `static_reach`, by id."""

@@ -1,6 +1,6 @@
-"""Slow and obvious versions of the heuristics that only the studies' programs define.
+"""Slow and obvious versions of the heuristics whose only definition is a study's program.
 
-Each is told how many cells were open at the root of the search it is asked in, 0 outside of one.
+Each takes the number of open cells at the root of the search, 0 outside of a search.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Coded = Callable[[Position, Side, int], float]
 
 
 def unsearched(value: Naive) -> Coded:
-    """One that is the same in any search."""
+    """Return a heuristic that does not depend on the root of the search."""
     return lambda position, me, blanks: value(position, me)
 
 
@@ -45,7 +45,7 @@ def main_less(position: Position, me: Side, blanks: int) -> float:
 
 
 def path_length(position: Position, me: Side, length: int = 0) -> int:
-    """`heuristic6` as printed: the length found in one branch is where the next begins."""
+    """Return `heuristic6` as printed: each branch starts with the length of the one before."""
     if not position.legal_moves:
         return length if position.to_move != me else 0
     for move in position.legal_moves:
@@ -54,7 +54,7 @@ def path_length(position: Position, me: Side, length: int = 0) -> int:
 
 
 def path_length_alt(position: Position, me: Side) -> int:
-    """The helper of `heuristic5` as printed: below the first move it is the other helper's."""
+    """Return the helper of `heuristic5` as printed: after one move it calls the other helper."""
     length = 0
     for move in position.legal_moves:
         length = max(length, path_length(position.play(move), me, length + 1))
@@ -62,12 +62,12 @@ def path_length_alt(position: Position, me: Side) -> int:
 
 
 def path_difference(position: Position, me: Side) -> float:
-    """`heuristic5` as printed."""
+    """Return `heuristic5` as printed."""
     return float(path_length_alt(position, me) - path_length_alt(position, other(me)))
 
 
 def late(below: str, last: Naive) -> Coded:
-    """`main_less`, and another heuristic when few of the root's cells are left."""
+    """Return `main_less`, replaced by another heuristic when few of the root's cells are left."""
 
     def value(position: Position, me: Side, blanks: int) -> float:
         if still_open(position, blanks) < Fraction(below):
@@ -106,7 +106,7 @@ def lookahead_ratio(position: Position, me: Side) -> float:
         return -math.inf
     ratios = []
     for x in targets:
-        forecast = naive.moved(position, position.to_move, x)  # whoever is to move goes there
+        forecast = naive.moved(position, position.to_move, x)  # the side to move goes there
         if M(forecast, other(me)) == 0:
             return math.inf
         ratios.append(Fraction(M(forecast, me), M(forecast, other(me))))
@@ -131,4 +131,4 @@ CODED: dict[str, Coded] = {
     "coded:lookahead_ratio": unsearched(lookahead_ratio),
     "coded:open_cluster": unsearched(naive.aggressive),
 }
-"""By id; the rest of the heuristics are in `naive.NAIVE`."""
+"""The heuristics by id; all others are in `naive.NAIVE`."""

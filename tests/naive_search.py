@@ -1,7 +1,7 @@
-"""Slow and obvious searches over `Position`: what the compiled ones are held to.
+"""Slow and obvious searches over `Position`, the references for the compiled ones.
 
-Nothing is pruned, nothing is bounded and nobody is clever.  Values are those of one player, `me`,
-all the way through: it maximises, the opponent minimises.
+There is no pruning and no bound.  Values are always those of one player, `me`: it maximises, the
+opponent minimises.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from knightfall.position import Position, Side, other
 from knightfall.search.budget import Report
 
 WON = 1e9
-"""A won game, less a little for each ply it takes; a lost one is the negative of that."""
+"""The value of a won game, minus 1 for each ply it takes; of a lost one the negative."""
 
 CEILING = 1e8
-"""Where a heuristic's infinities end up: below everything proven, above everything else."""
+"""The value of a heuristic's infinity: below all proven values, above all others."""
 
 
 @dataclass(frozen=True)
 class Tree:
-    """What a full search of a fixed depth finds."""
+    """The result of a full search to a fixed depth."""
 
     value: float
     nodes: int
     moves: dict[str, float]
-    """What each of the root's moves is worth."""
+    """The value of each of the root's moves."""
 
 
 @lru_cache(maxsize=40_000)
 def following(position: Position) -> tuple[tuple[str, Position], ...]:
-    """Every legal move and where it leads."""
+    """Return every legal move with the position after it."""
     return tuple((move, position.play(move)) for move in position.legal_moves)
 
 
@@ -45,7 +45,7 @@ def within_ceiling(value: float) -> float:
 
 
 def search(position: Position, depth: int, heuristic: Naive) -> Tree:
-    """Minimax for the side to move."""
+    """Search by minimax for the side to move."""
     me = position.to_move
     nodes = 1
 
@@ -65,7 +65,7 @@ def search(position: Position, depth: int, heuristic: Naive) -> Tree:
 
 
 def reported(report: Report) -> float:
-    """The value a report tells, on the scale of `search`."""
+    """Return the value of a report on the scale of `search`."""
     if report.proven:
         assert report.plies is not None
         assert math.isinf(report.score)
@@ -75,7 +75,7 @@ def reported(report: Report) -> float:
 
 
 def timeless(report: Report) -> Report:
-    """A report without the one field that differs from run to run."""
+    """Return a report without its time, the one field that differs from run to run."""
     return replace(report, seconds=0.0)
 
 
@@ -83,10 +83,11 @@ def timeless(report: Report) -> Report:
 
 
 def plies_by_the_rules(position: Position) -> int:
-    """How long the game lasts if the winner hurries and the loser holds out.
+    """Return the plies of the game if the winner wins as soon and the loser loses as late as it
+    can.
 
     Every ply changes the mover and a mover without a move has lost, so an odd number means that
-    the side to move wins.  `naive_solver.plies_to_end` is the same, sooner.
+    the side to move wins.  `naive_solver.plies_to_end` returns the same faster.
     """
     lengths = [plies_by_the_rules(position.play(move)) for move in position.legal_moves]
     wins = [length for length in lengths if length % 2 == 0]
@@ -96,7 +97,7 @@ def plies_by_the_rules(position: Position) -> int:
 
 
 def exact_value(position: Position) -> float:
-    """`plies_to_end` on the scale of `search`, for the side to move."""
+    """Return `plies_to_end` on the scale of `search`, for the side to move."""
     plies = plies_to_end(position)
     return WON - plies if plies % 2 else plies - WON
 
@@ -105,7 +106,7 @@ def exact_value(position: Position) -> float:
 
 
 def roamed(board: Board, open: frozenset[int], start: int) -> frozenset[int]:
-    """Every open cell a lone knight can get to."""
+    """Return every open cell that a lone knight can get to."""
     found: set[int] = set()
     waiting = [start]
     while waiting:
@@ -116,7 +117,7 @@ def roamed(board: Board, open: frozenset[int], start: int) -> frozenset[int]:
 
 
 def longest_walk(board: Board, open: frozenset[int], start: int) -> int:
-    """Moves of the longest path of a lone knight, by trying them all."""
+    """Return the moves of a lone knight's longest path, by trying all paths."""
     return _longest_walk(board, sum(1 << cell for cell in open), start)
 
 
@@ -133,7 +134,7 @@ def _longest_walk(board: Board, open: int, start: int) -> int:
 
 
 def mirrored(position: Position, symmetry: tuple[int, ...]) -> Position:
-    """The image of a position."""
+    """Return the image of a position under a symmetry."""
 
     def image(side: Side) -> int | None:
         cell = position.knight(side)
@@ -149,13 +150,13 @@ def mirrored(position: Position, symmetry: tuple[int, ...]) -> Position:
 
 
 def swapped(position: Position) -> Position:
-    """The same position with the players' names exchanged."""
+    """Return the position with the players exchanged."""
     return replace(
         position, white=position.black, black=position.white, to_move=other(position.to_move)
     )
 
 
 def forget() -> None:
-    """Give the memory back."""
+    """Empty the caches."""
     following.cache_clear()
     _longest_walk.cache_clear()

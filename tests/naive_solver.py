@@ -1,8 +1,8 @@
-"""Every line of a small board to its end, in plain Python.
+"""A brute-force solver of small boards in plain Python.
 
-The obvious recursion of `naive_search.plies_by_the_rules`, on sets of cells that are Python
-integers so that every opening of a board of 20 cells takes seconds.  Shares nothing with the
-solver, and its knight's moves are those of `naive.py`.
+It is the recursion of `naive_search.plies_by_the_rules` on sets of cells that are Python integers,
+so that all openings of a board of 20 cells take seconds.  It shares no code with the solver; its
+knight's moves are those of `naive.py`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from knightfall.board import Board
 from knightfall.position import Position, other
 
 Seen = dict[int, int]
-"""Plies by open cells, mover and waiter, packed into one number: there are a million."""
+"""Plies by open cells, mover and waiter, packed into one number, because there are a million."""
 
 
 def openings(board: Board) -> list[Position]:
-    """Every opening: both knights anywhere, all other cells open, first player to move."""
+    """Yield every opening: both knights anywhere, all other cells open, first player to move."""
     cells = frozenset(range(board.cells))
     return [
         Position(board, cells - {white, black}, white, black, "w")
@@ -29,7 +29,7 @@ def openings(board: Board) -> list[Position]:
 
 
 def opening_classes(board: Board) -> dict[Position, int]:
-    """One opening of each class of mirror images, and how many openings are in the class."""
+    """Return one opening of each class of mirror images with the size of the class."""
     found: dict[tuple[int, int], tuple[Position, int]] = {}
     for position in openings(board):
         assert position.white is not None
@@ -41,9 +41,9 @@ def opening_classes(board: Board) -> dict[Position, int]:
 
 
 class BruteForce:
-    """How long games on one board last; nothing is pruned, and what was seen is remembered.
+    """The lengths of games on one board, without pruning, with memory.
 
-    A board higher than wide is laid on its side, where `seen` may know its lines already.
+    A board higher than wide is transposed, so that it shares `seen` with its transpose.
     """
 
     def __init__(self, board: Board, seen: Seen | None = None) -> None:
@@ -61,7 +61,8 @@ class BruteForce:
         self.seen: Seen = {} if seen is None else seen
 
     def plies(self, position: Position) -> int:
-        """How long the game lasts if the winner hurries and the loser holds out.
+        """Return the plies of the game if the winner wins as soon and the loser loses as late as it
+        can.
 
         An odd number means that the side to move wins.
         """
@@ -93,30 +94,30 @@ class BruteForce:
         return found
 
     def winning_moves(self, position: Position) -> tuple[str, ...]:
-        """The moves after which the opponent loses."""
+        """Return the moves after which the opponent loses."""
         return tuple(
             move for move in position.legal_moves if self.plies(position.play(move)) % 2 == 0
         )
 
 
 def flattened(board: Board) -> Board:
-    """The board, laid on its side if it is higher than wide."""
+    """Return the board, transposed if it is higher than wide."""
     return Board.of(board.height, board.width) if board.height > board.width else board
 
 
 @lru_cache(maxsize=32)
 def brute_force(board: Board) -> BruteForce:
-    """One for all who ask; it shares what it has seen with that of the board on its side."""
+    """Return the board's `BruteForce`, which shares its memory with the transposed board's."""
     return BruteForce(
         board, None if flattened(board) is board else brute_force(flattened(board)).seen
     )
 
 
 def plies_to_end(position: Position) -> int:
-    """`BruteForce.plies` of any position of few cells."""
+    """Return `BruteForce.plies` of any position with few cells."""
     return brute_force(position.board).plies(position)
 
 
 def forget() -> None:
-    """Give the memory back."""
+    """Empty the caches."""
     brute_force.cache_clear()

@@ -1,8 +1,8 @@
-"""Read printed tables by their headings, so that a value under the wrong heading is noticed.
+"""Read printed tables by their headings, so that tests fail on a value under the wrong heading.
 
 Each reader finds a table by its headings and returns its rows as dictionaries from heading to cell;
 the second of two equal headings is keyed as in "Student 2".
-It refuses a table in which two columns hold the same cells: exchanging those could not be seen.
+It refuses a table with two equal columns, because exchanging these could not be detected.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ Row = dict[str, str]
 
 
 def printed_rows(text: str, *titles: str, rows: int | None = None) -> list[Row]:
-    """Return the rows of a table in plain text, which ends at an empty line or after so many rows.
+    """Return the rows of a table in plain text, up to an empty line or a number of rows.
 
-    `titles` are the headings that are not empty, in order.  A column without one is keyed by its
-    place, as in "column 1".
+    `titles` are the headings that are not empty, in order.  A column without a heading is keyed by
+    its number, as in "column 1".
     """
     lines = text.split("\n")
     head = re.compile(r"\s*" + r"\s{2,}".join(map(re.escape, titles)) + r"\s*")
@@ -35,7 +35,7 @@ def printed_rows(text: str, *titles: str, rows: int | None = None) -> list[Row]:
 
 
 def _columns(block: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield where columns begin and end: two letters or more between them are always empty."""
+    """Yield the start and end of each column; at least two spaces separate columns."""
     width = max(map(len, block))
     filled = "".join(
         " " if all(line[at : at + 1] in ("", " ") for line in block) else "x" for at in range(width)
@@ -75,7 +75,7 @@ def html_rows(text: str, *titles: str) -> list[Row]:
 
 
 class _Tables(HTMLParser):
-    """Collects the cells of all tables as text; a line break stays one."""
+    """An HTML parser that collects the cells of all tables as text, with their line breaks."""
 
     def __init__(self) -> None:
         super().__init__()

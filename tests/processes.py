@@ -1,4 +1,4 @@
-"""Run commands in processes of their own, with the output captured."""
+"""Run commands in other processes and capture their output."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PATIENCE = 180.0
 
 
 def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[Any]:
-    """Return what `subprocess.run` does, with all streams captured and at most `PATIENCE`."""
+    """Call `subprocess.run` with all streams captured and a time limit of `PATIENCE`."""
     if "input" not in options:
         options.setdefault("stdin", subprocess.DEVNULL)
     options.setdefault("timeout", PATIENCE)

@@ -12,23 +12,23 @@ WORDS = st.one_of(
     st.sets(st.integers(0, 63)).map(lambda cells: sum(1 << cell for cell in cells)),
     st.sampled_from([0, 1, 1 << 63, (1 << 63) - 1, (1 << 63) + 1, (1 << 64) - 1]),
 )
-"""Any 64-bit word, with the dangerous ones often."""
+"""Any 64-bit word; those with few or many bits, or bit 63, are frequent."""
 
 
 @st.composite
 def boards(draw: st.DrawFn) -> Board:
-    """A board of any size."""
+    """Draw a board of any size."""
     width = draw(st.integers(SMALLEST_SIDE, MOST_CELLS // SMALLEST_SIDE))
     height = draw(st.integers(SMALLEST_SIDE, MOST_CELLS // width))
-    # Either may be the side that is drawn first, else tall boards would be rare.
+    # Width or height is drawn first at random; otherwise tall boards would be rare.
     return draw(st.sampled_from([Board.of(width, height), Board.of(height, width)]))
 
 
 @st.composite
 def positions(draw: st.DrawFn, min_placed: int = 0, board: Board | None = None) -> Position:
-    """A position that random legal moves reach from the empty board, in any phase of the game.
+    """Draw a position that random legal moves reach from the empty board, in any phase of the game.
 
-    `min_placed` is the number of knights (0, 1 or 2) that are at least on the board.
+    `min_placed` is the least number of knights on the board (0, 1 or 2).
     """
     where = draw(boards()) if board is None else board
     position = Position.start(where.width, where.height)
@@ -42,9 +42,9 @@ def positions(draw: st.DrawFn, min_placed: int = 0, board: Board | None = None) 
 
 @st.composite
 def odd_positions(draw: st.DrawFn, few: int | None = None) -> Position:
-    """Any position a FEN can express: blocked cells anywhere, either turn, full pockets.
+    """Draw any position a FEN can express: blocked cells anywhere, either side to move, pockets.
 
-    With `few`, no more cells than that are open, and those are close to a knight.
+    With `few`, at most that many cells are open, and these are close to a knight.
     """
     board = draw(boards())
     white, black = draw(
@@ -53,11 +53,11 @@ def odd_positions(draw: st.DrawFn, few: int | None = None) -> Position:
     blocked = draw(st.integers(0, (1 << board.cells) - 1))
     free = {cell for cell in range(board.cells) if not blocked >> cell & 1}
     in_pocket = draw(st.sampled_from([0, 0, 0, 0, 1, 2]))
-    if few is not None:  # a cell where a knight would stand may become an open one
+    if few is not None:  # an unplaced knight's cell may become an open one
         near = sorted(free - {white, black}, key=lambda cell: (board.distance[white][cell], cell))
         free = set(near[: few - in_pocket])
     if in_pocket == 2:
-        # Both players need a cell: the two that a knight would stand on are as good as any.
+        # Both players need an open cell to place on: those drawn for the knights are used.
         return Position(board, frozenset(free | {white, black}), None, None, "w")
     if in_pocket == 1:
         return Position(board, frozenset((free | {black}) - {white}), white, None, "b")

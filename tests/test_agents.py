@@ -1,4 +1,4 @@
-"""Agents as text, the course's names, and games between them."""
+"""Agent strings, the course's agent names, and games between agents."""
 
 from __future__ import annotations
 
@@ -286,7 +286,7 @@ def test_a_bare_name_means_the_protocol_in_force(protocol: str, expected: dict[s
     both = {**EARLIER, **LATER}
     for name in both.keys() - expected.keys():
         assert str(parse_agent(name, protocol=protocol)) == both[name]
-    # A name that says its protocol means that.
+    # A name with a protocol (2017a, 2017b) is looked up there.
     assert str(parse_agent("2017b:AB_Open", protocol=protocol)) == LATER["AB_Open"]
     assert str(parse_agent("2017a:AB_Open", protocol=protocol)) == EARLIER["AB_Open"]
 
@@ -443,7 +443,7 @@ PLAYERS = [
 
 
 def played_out(start: Position, white: Agent, black: Agent) -> list[str]:
-    """The moves of a game, placements included if there are any."""
+    """Return the moves of a game, placements included if there are any."""
     position, game = start, []
     while position.winner is None:
         move = (white if position.to_move == "w" else black).choose(position)
@@ -523,7 +523,7 @@ def test_nothing_is_given_twice(text: str) -> None:
         parse_agent(text)
 
 
-# -- reading once ----------------------------------------------------------------------------
+# -- caching of parsed strings ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("agents", [("id(open)", "random"), ("mine.py:score", "AB_Improved")])
@@ -536,7 +536,7 @@ def test_a_match_reads_each_agent_once(
     course_agent = parse.course_agent
 
     def counting(name: str, protocol: str = "") -> Agent | None:
-        """What every reading of a string begins with."""
+        """Count the calls of the parser, with which every parsing of a string begins."""
         read.append(name)
         return course_agent(name, protocol)
 

@@ -1,4 +1,4 @@
-"""The empty board against plane geometry."""
+"""The empty board, compared with plane geometry."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ each_board = pytest.mark.parametrize("board", EVERY_BOARD, ids=repr)
 
 
 def squared_distances(board: Board) -> np.ndarray:
-    """Between the centres of every two cells, from nothing but width and height."""
+    """Return the squared distances of all pairs of cells, from width and height alone."""
     rows, columns = np.divmod(np.arange(board.cells), board.width)
     return (rows[:, None] - rows) ** 2 + (columns[:, None] - columns) ** 2
 
@@ -132,7 +132,7 @@ def test_every_knight_move_changes_the_colour(board: Board) -> None:
 
 @each_board
 def test_distances_are_shortest_paths(board: Board) -> None:
-    """Against Floyd and Warshall's all-pairs recurrence, which knows no queue."""
+    """Compare with Floyd and Warshall's all-pairs algorithm, which has no queue."""
     shortest = np.where(squared_distances(board) == 5, 1, 10_000)
     np.fill_diagonal(shortest, 0)
     for middle in range(board.cells):
@@ -164,7 +164,7 @@ def test_symmetries_are_all_the_isometries_and_form_a_group(board: Board) -> Non
         assert sorted(image) == list(range(board.cells))
         assert np.array_equal(squared[np.ix_(image, image)], squared)
     for first in symmetries:
-        # Closed under composition; finite, so that inverses follow.
+        # Closed under composition; the set is finite, so inverses follow.
         assert {tuple(second[cell] for cell in first) for second in symmetries} == set(symmetries)
 
 

@@ -1,4 +1,4 @@
-"""Optional packages: each hint names the smallest extra that brings what is missing."""
+"""Optional packages: each hint names the smallest extra with everything that is missing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FOR_DEVELOPERS = {"test", "dev"}
 
 
 def packages(requirements: list[str]) -> set[str]:
-    """The packages that requirements name, those of our own extras among them."""
+    """Return the packages that requirements name, including those of knightfall's own extras."""
     found: set[str] = set()
     for requirement in requirements:
         name, extras = re.match(r"([\w.-]+)(?:\[([\w,-]+)\])?", requirement).groups()  # type: ignore[union-attr]
@@ -35,7 +35,7 @@ def packages(requirements: list[str]) -> set[str]:
 
 
 def modules(requirements: list[str]) -> set[str]:
-    """The modules that are imported from the packages; torch need not be installed here."""
+    """Return the module names of the packages; torch need not be installed here."""
     names = {"torch": {"torch"}}
     for module, owners in packages_distributions().items():
         for owner in owners:
@@ -48,7 +48,7 @@ def brought(extra: str) -> set[str]:
 
 
 def imported(file: Path) -> Iterator[str]:
-    """The packages that a module of ours imports, as a statement or by name."""
+    """Return the packages that a module imports, by a statement or by `import_module`."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         names: list[str | None] = []
         if isinstance(node, ast.Import):
@@ -68,7 +68,7 @@ def test_the_table_is_that_of_the_project() -> None:
 
 def test_what_is_imported_is_installed_plainly_or_by_an_extra() -> None:
     course = {"game_agent", "isolation", "sample_players"}  # what old submissions import
-    notebook = {"IPython"}  # asked for in a notebook only, which has it
+    notebook = {"IPython"}  # used in notebooks only, which have it
     known = modules(PROJECT["dependencies"]) | {"llvmlite", "markdown_it"} | set(OPTIONAL)
     for file in (ROOT / "src").rglob("*.py"):
         others = set(imported(file)) - sys.stdlib_module_names - {"knightfall"} - course - notebook
@@ -88,7 +88,7 @@ def test_a_hint_names_the_smallest_extra(module: str, monkeypatch: pytest.Monkey
     named = brought(hint[1])
     assert module in named
     assert not any(module in brought(other) and brought(other) < named for other in EXTRAS)
-    assert ("torch" in named) == ("processors alone" in said) == (module == "torch")
+    assert ("torch" in named) == ("CPU-only" in said) == (module == "torch")
 
 
 def test_one_extra_is_enough_for_all_that_is_missing() -> None:

@@ -1,4 +1,4 @@
-"""How files are written: whole or not at all, by any number of writers, readable by others."""
+"""Writing of files: atomic, with any number of writers, and readable by other users."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_writers_do_not_get_into_each_others_way(tmp_path: Path) -> None:
     def write(text: bytes) -> None:
         try:
             with atomic_writer(path) as file:
-                begun.wait(30)  # all are in the middle of it
+                begun.wait(30)  # all writers are in the middle
                 file.write(text)
         except BaseException as error:
             failures.append(error)

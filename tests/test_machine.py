@@ -1,4 +1,4 @@
-"""Cores are those this process may use, not those the machine has."""
+"""Only the cores that this process may use count, not all of the machine's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games as text: what is written is read back, in every way of writing, and nothing else is."""
+"""Games as text: every written form is read back, and other text is refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOVES = ("a2", "c3", "b4")
 
 
 def some_game(seed: int, length: int | None = None) -> tuple[list[Position], list[str]]:
-    """A random game from a random place on, cut after so many moves."""
+    """Return a random game from a random position, cut after a number of moves."""
     rng = random.Random(seed)
     line = list(random_game(Position.start(5, 4), rng))
     line = line[rng.randrange(3) :][: None if length is None else length + 1]
@@ -29,7 +29,7 @@ def some_game(seed: int, length: int | None = None) -> tuple[list[Position], lis
 
 
 def by_hand(text: str) -> dict[str, str]:
-    """The tags of a text, taken apart without the reader."""
+    """Return the tags of a text, parsed without `read_game`."""
     found = re.findall(r'^\[(\w+) "(.*)"\]$', text, re.MULTILINE)
     return {name: value.replace('\\"', '"').replace("\\\\", "\\") for name, value in found}
 

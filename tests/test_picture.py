@@ -1,4 +1,4 @@
-"""Pictures: what is drawn where, not how pretty it is."""
+"""Pictures: which marks are drawn on which cells."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STUCK = Position.from_moves(["a1", "b2", "b3"], 3, 3)
 
 
 class Drawing:
-    """An SVG taken apart: which marks each cell carries, and where things lie."""
+    """A parsed SVG: the marks of each cell, and the coordinates of shapes."""
 
     def __init__(self, source: str) -> None:
         self.root = ElementTree.fromstring(source)
@@ -31,7 +31,7 @@ class Drawing:
         }
 
     def cells(self, mark: str) -> set[str]:
-        """The cells that carry a mark, each at most once."""
+        """Return the cells with a mark, each at most once."""
         found = [
             name
             for name, group in self.groups.items()
@@ -51,7 +51,7 @@ class Drawing:
         }
 
     def square(self, name: str) -> tuple[float, float, float, float]:
-        """Left, top, right and bottom of a cell."""
+        """Return left, top, right and bottom of a cell."""
         rect = self.groups[name][0]
         x, y, width, height = (float(rect.attrib[key]) for key in ("x", "y", "width", "height"))
         return x, y, x + width, y + height
@@ -179,7 +179,7 @@ def test_the_pocket_and_the_turn_are_below_the_board(
 ) -> None:
     drawing = Drawing(Position.from_moves(moves).svg())
     assert len(drawing.marked("pocket")) == (1 if in_pocket else 0)
-    # Below the board: one knight for whose turn it is, then those in the pocket.
+    # Below the board: the knight of the side to move, then those in the pocket.
     below = [element.get("class") for element in drawing.root if "knight" in str(element.attrib)]
     turn = "w" if deed.startswith("first") else "b"
     assert below == [f"knight {side}" for side in turn + in_pocket]
@@ -237,7 +237,7 @@ def test_arrows_between_cells_that_do_not_exist(arrow: tuple[str, str], bad: str
 
 
 def test_many_pictures_can_share_a_page() -> None:
-    """No ids, no style sheets, nothing fetched from elsewhere."""
+    """Check that an SVG has no ids, no style sheets and no links."""
     source = MIDGAME.svg(arrows=[("d5", "e7")])
     assert " id=" not in source
     assert "<style" not in source

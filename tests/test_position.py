@@ -163,7 +163,7 @@ def test_roles_follow_from_the_colours(position: Position) -> None:
 
 
 def test_escapes_are_taken_in_real_games() -> None:
-    """So that the property above is not empty; and both players get to hunt."""
+    """Check that the property above is not vacuous, and that both players can be hunters."""
     hunters = set()
     for position in random_positions(7, 7, 200, seed=1, min_placed=2):
         if set(position.targets("w")) & set(position.targets("b")):
@@ -348,12 +348,12 @@ def test_an_empty_pocket_and_either_order_are_read() -> None:
 def test_impossible_fens_are_refused_by_name(fen: str, says: str) -> None:
     message = refusal(fen)
     assert says in message
-    # The whole FEN is quoted, or else the part that is wrong: a size.
+    # The error quotes the whole FEN, or the wrong part of it, such as a size.
     assert repr(fen) in message or "FEN is empty" in message or " board " in message
 
 
 def accepted_or_refused(fen: str) -> None:
-    """Whatever the text, the outcome is a position that prints, or a one-line refusal."""
+    """Check that any text gives a position that prints, or a one-line error."""
     try:
         position = Position.from_fen(fen)
     except KnightfallError as error:
@@ -365,7 +365,7 @@ def accepted_or_refused(fen: str) -> None:
 
 
 @given(st.text())
-@example("9" * 5000 + "/7/7 w")  # more digits than int() would read
+@example("9" * 5000 + "/7/7 w")  # more digits than int() accepts
 @example("N\u2028n\n w")
 @example("\x00 w")
 def test_any_text(fen: str) -> None:

@@ -1,4 +1,4 @@
-"""Files that others may have written: nothing hangs, nothing fills the memory, one error type."""
+"""Untrusted files: reading them never hangs or exhausts memory, and raises one error type."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ READERS = {
 
 @pytest.mark.parametrize("name", READERS)
 def test_what_is_no_file_is_refused_at_once(name: str, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")  # nobody ever writes into it
+    os.mkfifo(tmp_path / "pipe")  # no process ever writes to it
     for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero"), Path("/dev/full")):
         with pytest.raises((KnightfallError, Refused), match="not a file"):
             READERS[name](path)
@@ -70,7 +70,7 @@ def test_what_is_no_file_is_refused_at_once(name: str, tmp_path: Path) -> None:
 def test_huge_files_are_not_read_to_their_end(name: str, tmp_path: Path) -> None:
     huge = tmp_path / "huge"
     with huge.open("wb") as file:
-        file.truncate(2**40)  # a terabyte of nothing takes no room
+        file.truncate(2**40)  # a sparse file of a terabyte
     with pytest.raises((KnightfallError, Refused), match="bytes"):
         READERS[name](huge)
 
@@ -171,7 +171,7 @@ GOOD = {
         ({"more": {}}, '"deep" is missing in more'),
         ({"more": {"deep": [{"x": "y"}]}}, r'"more.deep\[0\].x" must be a number'),
         ({"x": 1}, "unknown name 'x'; known: name, kind, wins, rates, end, more, cells"),
-        ({"name": 10**5000}, "a number that long"),
+        ({"name": 10**5000}, "a number too long to show"),
         ({"cells": [1]}, '"cells" must be a list of 2 items, not 1'),
         ({"cells": [1, 2, 3]}, '"cells" must be a list of 2 items, not 3'),
         ({"cells": [1, 49]}, r'"cells\[1\]" must be a whole number from 0 to 48, not 49'),
@@ -207,7 +207,7 @@ def test_json_of_python_may_hold_what_that_writes() -> None:
     written = json.dumps([math.inf, -math.inf, "\ud800"])
     assert parse_json(written, from_python=True) == [math.inf, -math.inf, "\ud800"]
     assert math.isnan(parse_json("NaN", from_python=True))
-    with pytest.raises(KnightfallError, match="'a' is in it twice"):
+    with pytest.raises(KnightfallError, match="'a' is in the object twice"):
         parse_json('{"a": 1, "a": 1}', from_python=True)
 
 

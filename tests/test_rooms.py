@@ -1,4 +1,7 @@
-"""The order of the rooms: a module uses only its own room and those above it, lazily or not."""
+"""The order of the layers: a module imports only its own layer and those before it, lazily or not.
+
+A room is a folder or a top-level module of the package: one layer of `docs/design.md`.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ ROOMS = (
     "arena.stored_games",
     "arena.export",
     "arena.import_run",
-    # A report also shows a run that goes on, and draws itself.
+    # A report also shows a run in progress, and draws charts.
     "arena.standings arena.results arena.run_loop arena.worth arena.chart_style arena.charts",
     "arena.reports",
     "arena.api",
@@ -86,13 +89,13 @@ ROOMS = (
     "studies.reproduce",
     "web.commands",
 )
-"""From the ground up; each may use itself and whatever stands before it."""
+"""The layers from the bottom up; each may import itself and those before it."""
 
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms.split()}
 
 
 def room_of(module: str) -> str | None:
-    """The innermost room a module lies in; None for the package itself, which has no place."""
+    """Return the innermost room of a module; None for the package itself, which is in none."""
     parts = module.split(".")[1:]
     for end in range(len(parts), 0, -1):
         if ".".join(parts[:end]) in LEVEL:
@@ -106,9 +109,9 @@ def module_of(file: Path) -> str:
 
 
 def imports(file: Path, *, types: bool = True) -> Iterator[tuple[int, str]]:
-    """Every module of ours that a file imports, wherever in the file, with the line.
+    """Return every module of knightfall that a file imports, also inside functions, with its line.
 
-    Without `types`, what only a type checker imports is left out.
+    Without `types`, imports for type checkers only are left out.
     """
     tree = ast.parse(file.read_text(encoding="utf-8"))
     if not types:
@@ -118,7 +121,7 @@ def imports(file: Path, *, types: bool = True) -> Iterator[tuple[int, str]]:
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{file}: imports are absolute here"
-            # What is imported may be a module itself.
+            # The imported name may be a module itself.
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         else:
             continue
@@ -131,7 +134,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 @pytest.mark.parametrize("file", FILES, ids=module_of)
 def test_a_module_uses_only_its_own_room_and_those_above(file: Path) -> None:
     if file in (PACKAGE / "__init__.py", PACKAGE / "__main__.py"):
-        return  # the front doors lead everywhere
+        return  # the package's public entry points import everything
     room = room_of(module_of(file))
     assert room is not None, f"{file} lies in no room: give it one here and in docs/design.md"
     for line, name in imports(file):
@@ -151,11 +154,11 @@ def test_the_picture_in_the_docs_shows_every_room() -> None:
 
 
 EXTENSIONS = ("course", "learning", "opponents", "studies", "web")
-"""The folders that the core must do without."""
+"""The folders of the extensions, which the core must not import."""
 
 
 def test_the_core_names_no_extension() -> None:
-    """Neither in an import nor by a module's name in a string."""
+    """Check imports, and module names in strings."""
     named = re.compile(rf"knightfall\.({'|'.join(EXTENSIONS)})\b(?!\.py)")
     for file in FILES:
         if file.relative_to(PACKAGE).parts[0] in EXTENSIONS:

@@ -1,4 +1,4 @@
-"""Users' files: what belongs to them, when they are loaded anew, and how they were once."""
+"""Users' files: their dependencies, when they are loaded again, and their git revisions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SCORE = "\n\ndef score(board, open, me, opp, to_move):\n    return {}\n"
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder of a test: empty."""
+    """Make an empty folder the current one."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -58,7 +58,7 @@ def test_a_folder_that_is_a_link_is_not_left_again(folder: Path) -> None:
     )
 
 
-# -- what decides what a file does -----------------------------------------------------------
+# -- dependencies of a file ------------------------------------------------------------------
 
 
 def everything() -> None:
@@ -87,7 +87,7 @@ def test_what_a_file_imports_and_reads_belongs_to_it(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "value"),
     [
-        ("helper.py", "WEIGHT = 2\n", 112),  # as long as before, and in the same second
+        ("helper.py", "WEIGHT = 2\n", 112),  # the same size as before, and in the same second
         ("parts/more.py", "MORE = 20\n", 121),
         ("extra.json", "200", 211),
     ],
@@ -159,7 +159,7 @@ def test_an_edited_helper_makes_another_run() -> None:
     assert answer(*command)["run"] != first
 
 
-# -- former versions -------------------------------------------------------------------------
+# -- git revisions ---------------------------------------------------------------------------
 
 
 def git(*command: str) -> str:
@@ -169,7 +169,7 @@ def git(*command: str) -> str:
 
 
 def commit(value: int) -> str:
-    """Commit a version of mine/heuristic.py and its helper that says so."""
+    """Commit mine/heuristic.py and its helper with a version number in both."""
     write("mine/helper.py", f"WEIGHT = {value}\n")
     write("mine/heuristic.py", "from helper import WEIGHT\n" + SCORE.format("WEIGHT"))
     git("add", "-A")
@@ -179,7 +179,7 @@ def commit(value: int) -> str:
 
 @pytest.fixture
 def versions(monkeypatch: pytest.MonkeyPatch, folder: Path) -> tuple[str, str]:
-    """A repository with two versions of a heuristic, and a third that is not committed."""
+    """Create a repository with two commits of a heuristic and a third, uncommitted version."""
     monkeypatch.setenv("KNIGHTFALL_CACHE_DIR", str(folder / "cache"))
     write("repository/.gitattributes", "mine export-ignore\n")
     monkeypatch.chdir(folder / "repository")
@@ -197,7 +197,7 @@ def test_a_file_as_it_was(versions: tuple[str, str]) -> None:
     assert value(f"@{versions[0]}") == 1
     assert evaluator("2*mine/heuristic.py:score@HEAD -mine/heuristic.py:score").value(START) == 1
     assert git("status", "--short") == "M mine/helper.py"
-    # It is the commit that counts: HEAD may be another one tomorrow, and the file is gone.
+    # The commit is stored: HEAD may move, and the file is deleted here.
     agent = parse_agent("mine/heuristic.py:score@HEAD").absolute()
     path = os.path.abspath("mine/heuristic.py")
     assert str(agent) == f"id({path}:score@{versions[1]}, nodes=2500)"
@@ -236,17 +236,17 @@ def test_versions_there_are_not(
     def said(id: str) -> str:
         return refused("eval", "--heuristic", id, START.fen)
 
-    assert "git knows no revision 'v9' here" in said("mine/heuristic.py:score@v9")
+    assert "git has no revision 'v9' here" in said("mine/heuristic.py:score@v9")
     write("mine/late.py", SCORE.format(1))
     assert "there was no such file at" in said("mine/late.py:score@HEAD")
     assert "defines no 'scor'; did you mean 'score'?" in said("mine/heuristic.py:scor@HEAD")
     monkeypatch.chdir(folder)
     write("outside/mine.py", SCORE.format(1))
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(folder))
-    assert "is in no git repository" in said("outside/mine.py:score@HEAD")
-    assert "is in no git repository" in said("nowhere/mine.py:score@HEAD")
+    assert "is not in a git repository" in said("outside/mine.py:score@HEAD")
+    assert "is not in a git repository" in said("nowhere/mine.py:score@HEAD")
     monkeypatch.setenv("PATH", "")
-    assert "asked of git, which is not here" in said("outside/mine.py:score@HEAD")
+    assert "git is not installed" in said("outside/mine.py:score@HEAD")
 
 
 def test_a_mistake_in_a_former_version_is_told_with_its_line(versions: tuple[str, str]) -> None:
@@ -258,7 +258,7 @@ def test_a_mistake_in_a_former_version_is_told_with_its_line(versions: tuple[str
     assert "bad.py@HEAD, line 2: ZeroDivisionError" in said
 
 
-# -- a heuristic where an agent is wanted ----------------------------------------------------
+# -- a heuristic where an agent is expected --------------------------------------------------
 
 
 @pytest.mark.parametrize(

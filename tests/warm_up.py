@@ -1,4 +1,4 @@
-"""Compile everything that is kept between runs, unless that was done before.
+"""Fill the disk cache of compiled code, unless it is full already.
 
 python tests/warm_up.py
 """
@@ -13,11 +13,11 @@ from knightfall.kernel.compile import cache_folder
 from knightfall.kernel.sources import hash_of
 
 NOT_KEPT = ("__main__", "web.engine")
-"""What nobody would load, and the engine of the page, which is compiled anew by whoever asks."""
+"""Modules that are not imported: the command line, and the browser's engine (never cached)."""
 
 
 def compile_everything() -> None:
-    """Import every room, which compiles the kernels, and get every heuristic ready."""
+    """Import every module, which compiles the kernels, and compile every heuristic."""
     for module in pkgutil.walk_packages(knightfall.__path__, "knightfall."):
         if not any(name in module.name for name in NOT_KEPT):
             import_module(module.name)

@@ -10,8 +10,8 @@ True
 
 from __future__ import annotations
 
-# Nothing is imported here, not even `typing`: every command begins with this file, and until it
-# has read it, Ctrl-C shows a traceback.
+# This file imports nothing, not even `typing`: every command starts with it, and Ctrl-C shows a
+# traceback until the command line has installed its signal handler.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from knightfall.agents import Agent, agent
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Everything is imported on first use, so that `import knightfall` and the rules in plain Python
-# cost nothing.
-_LATER = {
+# Names are imported on first use, so that `import knightfall` and the rules in plain Python
+# start at once.
+_LAZY_IMPORTS = {
     "Board": "knightfall.board",
     "KnightfallError": "knightfall.errors",
     "Position": "knightfall.position",
@@ -83,11 +83,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name in _LATER:
+    if name in _LAZY_IMPORTS:
         from importlib import import_module
 
-        value: object = getattr(import_module(_LATER[name]), name)
-        globals()[name] = value  # the next time it is here
+        value: object = getattr(import_module(_LAZY_IMPORTS[name]), name)
+        globals()[name] = value  # so that the next access does not come here
         return value
     raise AttributeError(f"module 'knightfall' has no attribute {name!r}")
 

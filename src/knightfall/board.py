@@ -26,7 +26,7 @@ from knightfall.errors import KnightfallError
 SMALLEST_SIDE = 3
 MOST_CELLS = 64
 
-# The order in which the course's board generates them; nothing depends on it.
+# In the order in which the course's board generates them; nothing here depends on the order.
 KNIGHT_STEPS = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1))
 KING_STEPS = tuple((r, c) for r in (-1, 0, 1) for c in (-1, 0, 1) if (r, c) != (0, 0))
 
@@ -35,7 +35,7 @@ UNREACHABLE = 127
 
 
 class Board:
-    """An empty board; equal sizes are equal boards.  `Board.of` makes each only once."""
+    """An empty board.  Boards of equal size are equal; `Board.of` creates each size only once."""
 
     def __init__(self, width: int, height: int) -> None:
         for side in (width, height):
@@ -56,12 +56,12 @@ class Board:
     @staticmethod
     @lru_cache(maxsize=None, typed=True)
     def of(width: int, height: int) -> Board:
-        """The board of that size."""
+        """Return the board of a size, creating it on first use."""
         return Board(width, height)
 
     @staticmethod
     def named(text: str) -> Board:
-        """The board that 7x7 or 7×8 names: width, then height."""
+        """Return the board that a text such as 7x7 or 7×8 names: width, then height."""
         match = re.fullmatch(r"([0-9]{1,3})[x×]([0-9]{1,3})", str(text), re.ASCII)
         if match is None:
             raise KnightfallError(
@@ -71,7 +71,7 @@ class Board:
 
     @property
     def text(self) -> str:
-        """The name of its size, as `named` reads it."""
+        """The size as text, such as 7x8; `named` reads it back."""
         return f"{self.width}x{self.height}"
 
     def __eq__(self, other: object) -> bool:
@@ -91,15 +91,15 @@ class Board:
     # -- cells, coordinates and names ------------------------------------------------------
 
     def row(self, cell: int) -> int:
-        """The row of a cell, 0 on top."""
+        """Return the row of a cell, 0 on top."""
         return cell // self.width
 
     def column(self, cell: int) -> int:
-        """The column of a cell, 0 on the left."""
+        """Return the column of a cell, 0 on the left."""
         return cell % self.width
 
     def at(self, row: int, column: int) -> int:
-        """The cell at course coordinates (row 0 on top)."""
+        """Return the cell at a row (0 on top) and a column (0 on the left)."""
         if not (0 <= row < self.height and 0 <= column < self.width):
             raise KnightfallError(
                 f"({row}, {column}) is off the board: rows are 0 to {self.height - 1}, "
@@ -108,11 +108,11 @@ class Board:
         return row * self.width + column
 
     def name(self, cell: int) -> str:
-        """The chess name of a cell, such as ``c4``."""
+        """Return the chess name of a cell, such as ``c4``."""
         return f"{chr(ord('a') + self.column(cell))}{self.height - self.row(cell)}"
 
     def cell(self, name: str) -> int:
-        """The cell of that chess name."""
+        """Return the cell of a chess name."""
         match = re.fullmatch(r"([a-z])([1-9][0-9]?)", str(name), re.ASCII)
         if match:
             column = ord(match[1]) - ord("a")
@@ -126,12 +126,14 @@ class Board:
         )
 
     def colour(self, cell: int) -> int:
-        """0 or 1; every knight move changes it."""
+        """Return the colour of a cell, 0 or 1.  Every knight move changes it."""
         return (self.row(cell) + self.column(cell)) % 2
 
     # -- steps and distances ---------------------------------------------------------------
 
     def _targets(self, steps: tuple[tuple[int, int], ...]) -> tuple[tuple[int, ...], ...]:
+        """Return, for each cell, the cells one of the steps away, in board order."""
+
         def reached(cell: int) -> Iterator[int]:
             for down, right in steps:
                 row, column = self.row(cell) + down, self.column(cell) + right
@@ -152,7 +154,7 @@ class Board:
 
     @cached_property
     def distance(self) -> tuple[tuple[int, ...], ...]:
-        """Knight moves between every two cells of the empty board (`UNREACHABLE` if none do)."""
+        """The knight moves between every two cells of the empty board; `UNREACHABLE` if no path."""
         table = []
         for start in range(self.cells):
             steps = [UNREACHABLE] * self.cells
@@ -193,5 +195,5 @@ class Board:
         return tuple(found)
 
     def canonical(self, *cells: int) -> tuple[int, ...]:
-        """Return the first of the mirror images of some cells: the same for all their images."""
+        """Return the smallest image of some cells under the symmetries, the same for all images."""
         return min(tuple([image[cell] for cell in cells]) for image in self.symmetries)

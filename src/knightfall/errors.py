@@ -1,4 +1,4 @@
-"""The one error type a user ever meets."""
+"""The errors that knightfall raises; all of them are `KnightfallError`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from typing import Literal
 
 Failing = Literal["timeout", "forfeit", "illegal", "crash"]
+"""The reason for which an agent that fails loses its game."""
 
 Ending = Literal["no moves", "late", "no answer", "resigned", "illegal answer", "crash"]
-"""How a game ended for its loser, to decide by: `GameRecord.ending` and `AgentFailure.ending`.
+"""How a game ended for its loser: the value of `GameRecord.ending` and `AgentFailure.ending`.
 
-It had no move left; it answered after its time; it did not answer at all; it gave up; it answered
-with something that is no legal move; or it raised an error or died.
+The loser had no move left; answered after its time limit; never answered; resigned; answered with
+something other than a legal move; or raised an error or ended its process.
 """
 
 _NO_LEGAL_MOVE = re.compile(r", which is (none of its legal moves|no legal action)$")
@@ -21,11 +22,11 @@ _NO_ANSWER = re.compile(r"\b(did not answer within|does not return: has it an en
 
 
 def ending_of(reason: str, detail: str) -> Ending:
-    """Return the kind of ending that the stored reason and detail of a game mean.
+    """Return how a game ended, from the reason and the detail that are stored with it.
 
-    Stores keep the course's five reasons, of which a forfeit is a resignation or an answer that is
-    no legal move, and a timeout may have no answer at all.  Only the detail tells these apart: it
-    is read here and nowhere else.
+    Stores keep the course's five reasons.  There, a forfeit is a resignation or an illegal answer,
+    and a timeout is a late answer or none.  Only the text of the detail distinguishes them, and
+    only this function reads it.
     """
     if reason == "forfeit":
         return "illegal answer" if _NO_LEGAL_MOVE.search(detail) else "resigned"
@@ -37,17 +38,17 @@ def ending_of(reason: str, detail: str) -> Ending:
 
 
 class KnightfallError(ValueError):
-    """Bad input: the message is one line that names the value and what is accepted."""
+    """Bad input.  The message is one line that names the bad value and what is accepted."""
 
 
 class NotFound(KnightfallError):
-    """What is named does not exist: a run, a game, a store with any runs."""
+    """A run, a game or a store with runs that was named does not exist."""
 
 
 class FileFault(KnightfallError):
     """A user's file cannot be loaded, or a function in it fails.
 
-    `line` is the line of the file in which the error arose, None if the file had no part in it.
+    `line` is the line of that file where the error arose, None if the error arose outside of it.
     """
 
     def __init__(self, message: str, line: int | None = None) -> None:
@@ -61,8 +62,8 @@ class FileFault(KnightfallError):
 class AgentFailure(KnightfallError):
     """An agent did not answer with a legal move.
 
-    `reason` is what it loses a game by: timeout, forfeit, illegal or crash.  It was `starved` if it
-    would have answered in time, had other processes not kept it from running.
+    `reason` is why it loses: timeout, forfeit, illegal or crash.  `starved` is true if it would
+    have answered in time, had other processes not occupied its core.
     """
 
     def __init__(self, reason: Failing, message: str, starved: bool = False) -> None:
@@ -72,7 +73,7 @@ class AgentFailure(KnightfallError):
 
     @property
     def ending(self) -> Ending:
-        """The kind of ending of a game that is lost by this failure."""
+        """How a game that this failure loses ended."""
         return ending_of(self.reason, str(self))
 
     def __reduce__(self) -> tuple[type[AgentFailure], tuple[Failing, str, bool]]:
@@ -80,11 +81,11 @@ class AgentFailure(KnightfallError):
 
 
 class RunnerFailure(KnightfallError):
-    """Whoever plays cannot go on; what was played by then is good."""
+    """The runner cannot continue.  Games that were finished before are valid and stored."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """A hint such as ``; did you mean 'open'?``, or an empty string when nothing is close."""
+    """Return a hint such as ``; did you mean 'open'?``, or an empty string if no name is close."""
     by_lower: dict[str, str] = {}
     for name in known:
         by_lower.setdefault(name.lower(), name)

@@ -1,9 +1,9 @@
-"""What installed packages add to knightfall, found through Python's entry points.
+"""Extensions: what installed packages add to knightfall, found through Python's entry points.
 
 A package that extends knightfall declares an entry point of the group ``knightfall.extensions``
-which names an `Extension`.  That value holds import paths only, so that listing what there is
-costs next to nothing; each thing is imported when it is first used.  The parts of knightfall that
-are not its core come through the same door.
+which names an `Extension`.  That value holds import paths only, so that listing the extensions is
+fast; each path is imported when it is first used.  knightfall's own parts outside of its core are
+extensions, too.
 """
 
 from __future__ import annotations
@@ -24,50 +24,49 @@ GROUP = "knightfall.extensions"
 
 @dataclass(frozen=True)
 class Extension:
-    """What a package adds; each value is an import path such as ``package.module:name``."""
+    """The additions of one package.  Each value is an import path, ``package.module:name``."""
 
     agents: Mapping[str, str] = field(default_factory=dict)
-    """Subclasses of `Agent` by their kind; ``perfect(swindle)`` names one that reads a word more
-    than another kind does, and replaces that kind where the word is given."""
+    """Subclasses of `Agent` by kind.  The key ``perfect(swindle)`` replaces the kind ``perfect`` in
+    agent strings that have the word ``swindle`` among their options."""
     heuristics: Mapping[str, str] = field(default_factory=dict)
-    """Modules by the scheme that ids of their heuristics begin with: with ``mine:`` for a module,
-    ``mine:cosy`` is its function `cosy`.  A function in the place of a module reads the id itself:
-    it gets a text that begins with the scheme, and returns a `SchemeFunction` and how much of the
-    text names it."""
+    """Modules by the scheme with which ids of their heuristics begin: if ``mine:`` is the key of a
+    module, ``mine:cosy`` is its function `cosy`.  The path may also name a function that parses
+    ids: it takes a text that begins with the scheme, and returns a `SchemeFunction` and the number
+    of letters of the text that name it."""
     tables: Mapping[str, str] = field(default_factory=dict)
-    """Functions by any name that return a `knightfall.heuristics.registry.HeuristicTable`: more
-    heuristics, listed and compiled as the core's own are, and other names for heuristics."""
+    """Functions (under any key) that return a `knightfall.heuristics.registry.HeuristicTable`: more
+    heuristics, listed and compiled like the core's own, and aliases of heuristics."""
     commands: Mapping[str, str] = field(default_factory=dict)
-    """Commands by name: functions with annotations that Typer reads, or Typer applications."""
+    """Commands by name: functions annotated for Typer, or Typer applications."""
     pages: Mapping[str, str] = field(default_factory=dict)
-    """Parts of the lab's page (``knightfall serve``) by a name of small letters: a `PagePart`
-    each."""
+    """Parts of the lab's page (``knightfall serve``) by a lower-case name: each is a `PagePart`."""
 
 
 @dataclass(frozen=True)
 class PagePart:
-    """A part of the lab's page: a view of its own, listed in the menu by its title.
+    """A view of the lab's page, listed in the menu by its title.
 
-    The functions are called in a thread of the server, and must not take long.
+    The functions are called in a thread of the server and must return quickly.
     """
 
     title: str
     fragment: Callable[[], str]
-    """Returns the HTML that the view shows.  It is shown under the page's content security policy:
-    scripts, event handlers and styles inside it do nothing, and nothing is fetched from elsewhere.
+    """Returns the HTML of the view.  The page's content security policy applies: scripts, event
+    handlers and styles in it have no effect, and nothing is fetched from other servers.
     """
     document: Callable[[], bytes | None] | None = None
-    """Returns a whole HTML page without scripts, which is served under the part's name, as in
-    ``/studies``; None if there is none."""
+    """Returns a whole HTML page without scripts, which is served under the part's name, such as
+    ``/studies``; None if there is no such page."""
     data: Callable[[], dict[str, Any]] | None = None
-    """Returns what the view shows as plain values, for other programs."""
+    """Returns the content of the view as plain values, for other programs."""
 
 
 @cache
 def extensions() -> dict[str, Extension]:
-    """Return the extensions that are installed, by name; ours come first.
+    """Return the installed extensions by name, knightfall's own first.
 
-    One that cannot be loaded is left out, and a warning says so.
+    An extension that cannot be loaded is left out with a warning.
     """
     found: dict[str, Extension] = {}
     for name, path in sorted(_declared(), key=_order):
@@ -77,28 +76,29 @@ def extensions() -> dict[str, Extension]:
             if not isinstance(loaded, Extension):
                 raise TypeError(f"{path} is {loaded!r:.60}, not an Extension")
         except Exception as error:
-            leave_out(name, error)
+            warn_left_out(name, error)
         else:
             found.setdefault(name, loaded)
     return found
 
 
 def _order(declared: tuple[str, str]) -> tuple[bool, str]:
+    """Return the sort key of an entry point: knightfall's own first, then by name."""
     name, path = declared
     return not path.startswith("knightfall."), name
 
 
 def _declared() -> Iterator[tuple[str, str]]:
-    """Yield the entry points of our group on Python's path, as names and import paths.
+    """Yield names and import paths of the entry points of `GROUP` on `sys.path`.
 
-    `importlib.metadata` would tell the same, but takes a tenth of a second to be imported and to
-    look at every package: here it is only files named ``entry_points.txt`` that hold our group.
+    `importlib.metadata` would find the same, but takes a tenth of a second to import and to read
+    every package.  This reads only ``entry_points.txt`` files.
     """
     seen: set[str] = set()
     for folder in dict.fromkeys(sys.path):
         try:
             names = sorted(os.listdir(folder or "."))
-        except OSError:  # a zip file, say, or nothing at all
+        except OSError:  # a zip file, for example, or a folder that does not exist
             continue
         for name in names:
             distribution = name.partition("-")[0].lower()
@@ -110,12 +110,12 @@ def _declared() -> Iterator[tuple[str, str]]:
             except (OSError, UnicodeDecodeError):
                 continue
             if GROUP in text:
-                seen.add(distribution)  # the first on the path is the one that is imported
+                seen.add(distribution)  # Python imports the first one on the path
                 yield from _group_of(text)
 
 
 def _group_of(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the names and import paths that stand below our group in ``entry_points.txt``."""
+    """Yield names and import paths in the section of `GROUP` of an ``entry_points.txt``."""
     section = ""
     for line in map(str.strip, text.splitlines()):
         if line.startswith("["):
@@ -125,8 +125,8 @@ def _group_of(text: str) -> Iterator[tuple[str, str]]:
             yield name.strip(), path.partition("[")[0].strip()
 
 
-def leave_out(name: str, error: Exception) -> None:
-    """Warn that an extension, or what it adds to a part, cannot be used."""
+def warn_left_out(name: str, error: Exception) -> None:
+    """Warn that an extension, or one of its additions, cannot be used."""
     reason = " ".join(str(error).split())[:200]
     warnings.warn(
         f"the extension {name!r} is left out: {type(error).__name__}: {reason}", stacklevel=2
@@ -135,9 +135,9 @@ def leave_out(name: str, error: Exception) -> None:
 
 @cache
 def added(part: str) -> dict[str, tuple[str, str]]:
-    """Return what extensions add to a part (a field of `Extension`): extension and import path.
+    """Return the additions of all extensions to a part, as (extension, import path) by key.
 
-    A name that several of them add is that of the first.
+    A part is the name of a field of `Extension`.  If several extensions have a key, the first wins.
     """
     found: dict[str, tuple[str, str]] = {}
     for name, extension in extensions().items():
@@ -148,7 +148,7 @@ def added(part: str) -> dict[str, tuple[str, str]]:
 
 @cache
 def load_added(part: str, key: str) -> Any:
-    """Return what an extension adds under a name; a `KnightfallError` if it cannot be imported."""
+    """Import and return the addition under a key.  Raise `KnightfallError` if that fails."""
     name, path = added(part)[key]
     module, _, attribute = path.partition(":")
     try:

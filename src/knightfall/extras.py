@@ -1,4 +1,4 @@
-"""Packages that are not part of the plain install, and the extra that brings each of them."""
+"""Optional dependencies, and the extra of ``pip install knightfall[extra]`` that installs each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXTRAS = {
     "net": {"pyarrow", "sklearn", "torch"},
     "dask": {"distributed"},
 }
-"""The modules that each extra of `pyproject.toml` installs; an extra stands before larger ones."""
+"""The modules that each extra of `pyproject.toml` installs, smaller extras first."""
 
 
 def require(purpose: str, *modules: str) -> None:
@@ -31,15 +31,15 @@ def require(purpose: str, *modules: str) -> None:
 
 
 def install(missing: list[str]) -> str:
-    """Return the shell command that installs modules by the smallest extra that has them all."""
+    """Return the shell command that installs the smallest extra with all the missing modules."""
     extra = next(name for name, brings in EXTRAS.items() if brings >= set(missing))
-    # With CUDA it is ten times as large, and none of that is used.
-    smaller = " (torch's build for processors alone will do)" if "torch" in missing else ""
+    # The build with CUDA is ten times as large, and knightfall does not use a GPU.
+    smaller = " (torch's CPU-only build is enough)" if "torch" in missing else ""
     return f"{_pip()} install 'knightfall[{extra}]'{smaller}"
 
 
 def _pip() -> str:
-    """Return pip if that installs where this Python looks, else this Python's own pip."""
+    """Return ``pip`` if it belongs to this Python, else the command of this Python's own pip."""
     beside = Path(sys.executable).parent
     found = shutil.which("pip")
     return "pip" if found and Path(found).parent == beside else f"{quote(sys.executable)} -m pip"

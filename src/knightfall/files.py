@@ -1,4 +1,4 @@
-"""Where knightfall keeps what belongs to the user, and how files are written."""
+"""The user's data and cache folders, and atomic writing of files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from knightfall.errors import KnightfallError
 
 
 def data_folder() -> Path:
-    """The user's data folder; KNIGHTFALL_DATA_DIR moves it.  It need not exist yet."""
+    """Return the user's data folder, or KNIGHTFALL_DATA_DIR if set.  It may not exist yet."""
     override = os.environ.get("KNIGHTFALL_DATA_DIR")
     if override:
         return Path(override).absolute()
@@ -25,18 +25,19 @@ def data_folder() -> Path:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder that nobody else can look into or write to; an OSError if it is not ours.
+    """Create a folder that only the user can read and write.  Raise OSError if it is another's.
 
-    One that was open to others is closed; what they may have put there is thrown away.
+    If others could read or write an existing folder, its permissions are corrected; if they could
+    write, its content is deleted.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
-    if not hasattr(os, "geteuid"):  # Windows: a user's folder is the user's
+    if not hasattr(os, "geteuid"):  # Windows protects the user's folders itself
         return
     status = folder.stat()
     if {status.st_uid, folder.lstat().st_uid} != {os.geteuid()}:
-        raise PermissionError(errno.EPERM, "it belongs to somebody else", str(folder))
+        raise PermissionError(errno.EPERM, "the folder belongs to another user", str(folder))
     if status.st_mode & 0o077:
         folder.chmod(0o700)
     if status.st_mode & 0o022:
@@ -49,10 +50,11 @@ def make_private(folder: Path) -> None:
 
 @contextmanager
 def atomic_writer(path: Path, *, sync: bool = False) -> Iterator[IO[bytes]]:
-    """A file that takes its name when it is complete; with `sync`, when it is on the disk.
+    """Open a file for writing that replaces `path` when the block ends without an exception.
 
-    Until then, and after any exception (Ctrl-C, too), whatever had that name before has it still.
-    Several writers of one file do not get into each other's way: the last one's counts.
+    Until then, and after any exception (Ctrl-C, too), a former file of that name stays as it was.
+    With `sync`, the content is flushed to the disk first.  Several processes may write the same
+    path: the last one to finish wins.
     """
     if path.exists() and not path.is_file():  # a terminal or a pipe; a folder is an error
         with path.open("wb") as file:
@@ -67,15 +69,15 @@ def atomic_writer(path: Path, *, sync: bool = False) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def atomic_draft(path: Path) -> Iterator[Path]:
-    """An empty file beside a path, which takes its name when the block is done, if it ever is.
+    """Create an empty file next to `path` that replaces it when the block ends without exception.
 
-    Folders of the path that are missing are made.
+    Missing parent folders are created.
     """
     there = path.resolve()
     draft = there.with_name(f".{there.name}.{secrets.token_hex(4)}.part")
     try:
         there.parent.mkdir(parents=True, exist_ok=True)
-        # Not by `tempfile`, whose files only their owner may read.
+        # Not `tempfile`: only the owner could read its files.
         draft.open("xb").close()
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from None
@@ -88,15 +90,15 @@ def atomic_draft(path: Path) -> Iterator[Path]:
 
 
 def atomic_write(path: Path, content: str | bytes, *, sync: bool = False) -> None:
-    """Write a whole file: all of it or, whatever happens, nothing.  Text is UTF-8."""
+    """Write a whole file atomically: on any error the former file stays.  Text is UTF-8."""
     with atomic_writer(path, sync=sync) as file:
         file.write(content.encode("utf-8") if isinstance(content, str) else content)
 
 
 def check_output(path: Path, *, force: bool = True) -> None:
-    """Raise a KnightfallError if a file could not be written, before work is spent on it.
+    """Raise a KnightfallError if a file cannot be written, before time is spent on its content.
 
-    Missing folders are no obstacle, for `atomic_writer` makes them.  A file that exists is one,
+    Missing folders are accepted, because `atomic_writer` creates them.  An existing file is refused
     unless `force`.
     """
     try:
@@ -105,52 +107,56 @@ def check_output(path: Path, *, force: bool = True) -> None:
         if path.exists() and not force:
             raise KnightfallError(f"file {str(path)!r} exists: --force replaces it")
         _check_folder(path.absolute().parent)
-    except OSError as error:  # such as a name that is too long
+    except OSError as error:  # for example a name that is too long
         raise KnightfallError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, with those around it; raise a KnightfallError if nothing can be put there."""
+    """Create a folder and its parents.  Raise a KnightfallError if it cannot be written to."""
     try:
         _check_folder(folder.absolute())
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise KnightfallError(f"cannot make {str(folder)!r}: {error.strerror or error}") from None
+        raise KnightfallError(f"cannot create {str(folder)!r}: {error.strerror or error}") from None
 
 
 def _check_folder(folder: Path) -> None:
-    """Raise a KnightfallError if there can be no folder of that name to write into."""
+    """Raise a KnightfallError if a folder cannot be created or cannot be written to."""
     there = next(one for one in (folder, *folder.parents) if one.exists())
     if not there.is_dir():
         raise KnightfallError(f"{str(there)!r} is a file: name a folder")
     if not os.access(there, os.W_OK | os.X_OK):
-        raise KnightfallError(f"nothing may be written into the folder {str(there)!r}")
-    # Permissions do not tell all: to root /proc looks writable, and a disk may be read-only.
+        raise KnightfallError(f"no permission to write into the folder {str(there)!r}")
+    # Permissions are not enough: for root /proc looks writable, and a disk may be read-only.
     probe = there / f".{secrets.token_hex(4)}.part"
     try:
         probe.open("xb").close()
     except OSError as error:
-        told = f"nothing can be written into the folder {str(there)!r}: {error.strerror or error}"
-        raise KnightfallError(told) from None
+        raise KnightfallError(
+            f"cannot write into the folder {str(there)!r}: {error.strerror or error}"
+        ) from None
     probe.unlink(missing_ok=True)
 
 
-def begin_folder(folder: Path) -> None:
-    """Make a folder; one that holds others' files is refused, but not one with drafts of ours."""
+def make_empty_folder(folder: Path) -> None:
+    """Create an empty folder.  Raise a KnightfallError if it exists and is not empty.
+
+    Unfinished files of an earlier `atomic_writer` do not count.
+    """
     make_folder(folder)
-    strangers = sorted(set(folder.iterdir()) - set(folder.glob(".*.part")))
-    if strangers:
+    others = sorted(set(folder.iterdir()) - set(folder.glob(".*.part")))
+    if others:
         raise KnightfallError(
-            f"{str(folder)!r} holds other files ({strangers[0].name!r}): name a new folder"
+            f"{str(folder)!r} is not empty (it has {others[0].name!r}): name a new folder"
         )
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Alone with a file that is read, changed and written; others who ask for the lock wait."""
+    """Hold an exclusive lock on a file while the block runs; other processes wait for it."""
     try:
         import fcntl
-    except ImportError:  # Windows: the last of two writers counts
+    except ImportError:  # Windows: no lock, the last of two writers wins
         yield
         return
     with path.with_name(f".{path.name}.lock").open("w") as lock:
@@ -159,7 +165,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def cache_folder() -> Path:
-    """The user's folder of what can be made anew; KNIGHTFALL_CACHE_DIR moves it."""
+    """Return the folder of files that can be computed again, or KNIGHTFALL_CACHE_DIR if set."""
     override = os.environ.get("KNIGHTFALL_CACHE_DIR")
     if override:
         return Path(override).absolute()

@@ -1,4 +1,4 @@
-"""What this machine has to offer: processor cores, and how busy they are."""
+"""The processor cores of this machine, and how busy they are."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import os
 import time
 
 ENOUGH = 0.8
-"""Share of a core from which on a game by the wall clock is worth playing."""
+"""The least share of a core with which games with time budgets are played."""
 
 
 def core_numbers() -> list[int]:
-    """The cores that this process may use, as the system numbers them."""
+    """Return the system's numbers of the cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return how many cores this process may use."""
     return len(core_numbers())
 
 
 def core_share(seconds: float = 0.03) -> float:
     """Return the share of a core, from 0 to 1, that other processes leave to this one.
 
-    Measured by computing for so many seconds of processor time.
+    Measured by computing for `seconds` of processor time.
     """
     began, used = time.perf_counter(), time.thread_time()
     while (spent := time.thread_time() - used) < seconds:
@@ -33,7 +33,7 @@ def core_share(seconds: float = 0.03) -> float:
 
 
 def wait_for_core(patience: float, pause: float = 0.5) -> float:
-    """Wait until this process has a core to itself, at most so many seconds; return its share."""
+    """Wait up to `patience` seconds until this process has a core to itself; return its share."""
     until = time.monotonic() + patience
     while (share := core_share()) < ENOUGH and time.monotonic() < until:
         time.sleep(pause)
@@ -41,16 +41,16 @@ def wait_for_core(patience: float, pause: float = 0.5) -> float:
 
 
 def seconds_waited(process: int | str = "self") -> float:
-    """Return the seconds that a process was ready to run and had no core.
+    """Return the seconds in which a process was ready to run but had no core.
 
-    Of its first thread, since it began; 0 where the system does not tell (Linux does).
+    Counted for its first thread, since its start; 0 where the system does not say (Linux does).
     """
     times = core_times(process)
     return 0.0 if times is None else times[1]
 
 
 def core_times(process: int | str = "self") -> tuple[float, float] | None:
-    """Return the seconds that a process has run, and that it waited for a core; None if unknown."""
+    """Return the seconds a process ran and the seconds it waited for a core; None if unknown."""
     try:
         with open(f"/proc/{process}/schedstat", "rb") as file:
             ran, waited = file.read().split()[:2]
@@ -60,7 +60,7 @@ def core_times(process: int | str = "self") -> tuple[float, float] | None:
 
 
 def load() -> float | None:
-    """How many processes wanted a core in the last minute; None where the system does not tell."""
+    """Return the mean number of runnable processes in the last minute; None if unknown."""
     try:
         return os.getloadavg()[0]
     except (AttributeError, OSError):

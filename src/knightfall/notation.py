@@ -1,7 +1,7 @@
-r"""Games as text: one value, one reader, and the files of saved games.
+r"""Games as text: the class `Scoresheet`, the parser `read_game`, and the files of saved games.
 
-`Scoresheet.to_dict` is the game in JSON.  `Scoresheet.to_text` is what people read, tags in
-brackets and numbered moves::
+`Scoresheet.to_dict` returns the game for JSON.  `Scoresheet.to_text` returns text for people, with
+tags in brackets and numbered moves::
 
     [White "AB_Improved"]
     [Black "MM_Open"]
@@ -11,16 +11,16 @@ brackets and numbered moves::
 
     1. d4 f4 2. e6 d3 3. c5 b2 1-0
 
-White is the first player, whose knight is N.  A quote in a tag is written \", a backslash \\.
-Where Black begins, the moves do so with 1... and its move.
+White is the first player, whose knight is N.  In a tag, a quote is written \", a backslash \\.
+If Black begins, the moves begin with 1... and Black's move.
 
-`read_game` reads what is written in any of these ways::
+`read_game` reads each of these forms::
 
     b5 e2 d4 f4 …                          placements and moves on an empty 7×7 board
     7/7/1N5/7/7/4n2/7 w d4 f4 …            the same from a FEN
     [Opening "…"] … 1. d4 f4 2. …          tags and numbered moves, as above
-    {"start": FEN, "moves": [...], …}      a saved game, or what ``watch`` and ``replay`` print
-                                           with ``--json``
+    {"start": FEN, "moves": [...], …}      a saved game, or the output of ``watch`` and
+                                           ``replay`` with ``--json``
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ RESIGNED = "resigned"
 SEAT: dict[Side, str] = {"w": "first", "b": "second"}
 SIDE: dict[str, Side] = {seat: side for side, seat in SEAT.items()}
 NAME_TAG: dict[Side, str] = {"w": "White", "b": "Black"}
-"""The tags that tell who played."""
+"""The tags that name the player of each side."""
 RESULT: dict[Side | None, str] = {"w": "1-0", "b": "0-1", None: "*"}
 
 _WIDTH = 80
@@ -53,10 +53,10 @@ _WIDTH = 80
 
 @dataclass(frozen=True)
 class Scoresheet:
-    """A game.  `winner` is None if it was left unfinished; `reason` is why the loser lost.
+    """A game.  `winner` is None if it is unfinished; `reason` is why the loser lost.
 
-    `tags` say the rest, such as who played (White and Black).  Nothing is checked here: `played`
-    makes one whose moves are legal.
+    `tags` hold everything else, for example the players' names (White and Black).  The constructor
+    checks nothing; `played` checks that the moves are legal.
     """
 
     start: Position
@@ -73,9 +73,10 @@ class Scoresheet:
         reason: str | None = None,
         tags: Mapping[str, str] | None = None,
     ) -> Scoresheet:
-        """Play a game over: an illegal move is named with its number, and so is a wrong winner.
+        """Return a game after playing its moves.
 
-        Whoever has no moves left has lost, whether that is said or not.
+        Raise KnightfallError with the number of the first illegal move, or if the winner is wrong.
+        If the side to move at the end has no move, its opponent has won even if none is given.
         """
         positions, names = [start], []
         for number, move in enumerate(moves, start=1):
@@ -84,18 +85,18 @@ class Scoresheet:
             except KnightfallError as error:
                 raise KnightfallError(f"move {number}: {error}") from None
             names.append(move)
-        right = positions[-1].winner
-        if right is not None:
-            if winner not in (None, right):
-                raise KnightfallError(f"the winner is {right}, not {winner!r}")
-            winner, reason = right, reason or NO_MOVES
+        true_winner = positions[-1].winner
+        if true_winner is not None:
+            if winner not in (None, true_winner):
+                raise KnightfallError(f"the winner is {true_winner}, not {winner!r}")
+            winner, reason = true_winner, reason or NO_MOVES
         sheet = Scoresheet(start, tuple(names), winner, reason, tags or {})
         vars(sheet)["positions"] = tuple(positions)
         return sheet
 
     @cached_property
     def positions(self) -> tuple[Position, ...]:
-        """Every position from the start on, one more than there are moves."""
+        """The positions from the start to the end, one more than there are moves."""
         return self.played(self.start, self.moves).positions
 
     @property
@@ -105,17 +106,17 @@ class Scoresheet:
 
     @property
     def loser(self) -> Side | None:
-        """Who lost, or None if the game was left unfinished."""
+        """The side that lost, or None if the game is unfinished."""
         return None if self.winner is None else other(self.winner)
 
     def name(self, side: Side) -> str | None:
-        """Who played a side, where that is known."""
+        """Return the name of a side's player, or None if it is unknown."""
         return self.tags.get(NAME_TAG[side])
 
     # -- writing -----------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """The game as JSON has it; who played is for whoever writes it to add."""
+        """Return the game as plain values for JSON, without the players' names."""
         return {
             "fen": self.start.fen,
             "moves": list(self.moves),
@@ -125,19 +126,19 @@ class Scoresheet:
         }
 
     def to_text(self) -> str:
-        """Tags, an empty line, and the moves; the moves are not played over."""
-        ours = {"Opening": self.start.fen, "Result": RESULT[self.winner]}
+        """Return the tags, an empty line and the moves as text.  The moves are not checked."""
+        fixed = {"Opening": self.start.fen, "Result": RESULT[self.winner]}
         if self.reason is not None:
-            ours["Reason"] = self.reason
+            fixed["Reason"] = self.reason
         tags = "".join(
-            f'[{name} "{_escaped(value)}"]\n' for name, value in {**self.tags, **ours}.items()
+            f'[{name} "{_escaped(value)}"]\n' for name, value in {**self.tags, **fixed}.items()
         )
         words = " ".join([*self._numbered(), RESULT[self.winner]])
         wrapped = textwrap.fill(words, _WIDTH, break_long_words=False, break_on_hyphens=False)
         return f"{tags}\n{wrapped}\n"
 
     def _numbered(self) -> Iterator[str]:
-        """Moves with the numbers of White's before them."""
+        """Yield the moves, each of White's after its number."""
         turn = 0 if self.start.to_move == "w" else 1
         for at, move in enumerate(self.moves, start=turn):
             if at % 2 == 0:
@@ -166,7 +167,7 @@ _WINNER: dict[str, Side | None] = {result: side for side, result in RESULT.items
 
 
 def looks_like_a_game(text: str) -> bool:
-    """Whether a text can only be meant as a game, not as the name of one."""
+    """Return whether a text is written like a game, as opposed to the name of a saved one."""
     words = text.split()
     if not words or words[0][0] in "{[%" or _begins_with_fen(words):
         return True
@@ -174,7 +175,7 @@ def looks_like_a_game(text: str) -> bool:
 
 
 def read_game(text: str) -> Scoresheet:
-    """The one game of a text."""
+    """Return the game that a text describes, in any of the forms above."""
     begin = text.lstrip()[:1]
     if begin == "{":
         return _from_json(text)
@@ -199,7 +200,7 @@ def _begins_with_fen(words: list[str]) -> bool:
 def _from_words(
     start: Position, words: list[str], reason: str | None = None, tags: Mapping[str, str] = _NO_TAGS
 ) -> Scoresheet:
-    """Moves, with numbers and a result at the end or without."""
+    """Return the game of a list of moves; move numbers and a result at the end are optional."""
     winner: Side | None = None
     if words and words[-1] in _WINNER:
         winner = _WINNER[words[-1]]
@@ -230,10 +231,10 @@ def _from_tagged(text: str) -> Scoresheet:
             raise KnightfallError("the text holds more than one game: give one of them")
         if tag:
             tags[tag[1]] = re.sub(r"\\(.)", r"\1", tag[2])
-        elif not line.startswith("%"):  # as the export of a run begins
+        elif not line.startswith("%"):  # such as the first lines of an exported run
             words += line.split()
     opening, reason = tags.pop("Opening", None), tags.pop("Reason", None)
-    tags.pop("Result", None)  # it stands behind the moves, too
+    tags.pop("Result", None)  # it also stands after the moves
     start = Position.start() if opening is None else Position.from_fen(opening)
     return _from_words(start, words, reason, tags)
 
@@ -247,7 +248,7 @@ def _from_json(text: str) -> Scoresheet:
 
 
 def game_of(content: Mapping[str, Any]) -> Scoresheet:
-    """The game of a JSON object: a saved one, or one that was watched or replayed."""
+    """Return the game of a JSON object: a saved, watched or replayed one."""
     named = "fen" if "fen" in content and "start" not in content else "start"
     shape = {named: str, "moves": [str], "winner?": (OneOf(("w", "b")), None), ...: object}
     check(shape, content)
@@ -266,27 +267,27 @@ def game_of(content: Mapping[str, Any]) -> Scoresheet:
     return _from_moves(Position.from_fen(start), moves, winner, reason, tags)
 
 
-# -- the games that ``knightfall play`` keeps, a file each --------------------------------------
+# -- the games that ``knightfall play`` saves, one file per game ---------------------------------
 
 
 LAST = "last"
 MOST_BYTES = 2**20
-"""No game is as long as that."""
+"""More bytes than the longest game has."""
 
 
 def games_folder() -> Path:
-    """Where games are kept."""
+    """Return the folder of saved games."""
     return data_folder() / "games"
 
 
 def saved_games() -> list[Path]:
-    """The files of all saved games, the newest first."""
+    """Return the files of all saved games, the newest first."""
     files = [path for path in games_folder().glob("*.json") if path.is_file()]
     return sorted(files, key=lambda path: (path.stat().st_mtime_ns, path.name), reverse=True)
 
 
 def saved_game(name: str) -> Path:
-    """The file of the saved game of that name."""
+    """Return the file of the saved game with a name."""
     files = {path.stem: path for path in saved_games()}
     if name not in files:
         raise KnightfallError(
@@ -297,7 +298,7 @@ def saved_game(name: str) -> Path:
 
 
 def read_game_file(file: Path) -> Scoresheet:
-    """The game of a file, saved or written by hand."""
+    """Return the game in a file, saved or written by hand."""
     text = read_text(file, MOST_BYTES)
     try:
         return read_game(text)

@@ -1,4 +1,4 @@
-"""Where games begin: every opening of a board in a seeded order, or the positions of a book."""
+"""Start positions: all openings of a board in a seeded order, or the positions of a book."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 
 def openings(board: Board) -> list[str]:
-    """Every position of a board with both knights placed, no move made and a move to make."""
+    """Return, as FENs, all positions with both knights placed, no move made and a legal move."""
     everywhere = frozenset(range(board.cells))
     found = []
     for first in everywhere:
@@ -29,11 +29,11 @@ def openings(board: Board) -> list[str]:
 
 
 def shuffled(fens: Sequence[str], seed: int, series: int = 0) -> list[str]:
-    """The same positions in an order that depends on the seed and the series alone.
+    """Return the positions in an order that depends only on the seed and the series.
 
     Each is sorted by its own hash, so the order is the same on every machine and in every version
     of Python, and a position keeps its place relative to the others when some are left out.
-    Repetitions in a book stay, next to each other.
+    Positions that a book repeats stay, next to each other.
     """
 
     return seeded_order(fens, lambda fen: f"{seed}/{series}/{fen}")
@@ -42,15 +42,15 @@ def shuffled(fens: Sequence[str], seed: int, series: int = 0) -> list[str]:
 def seeded_order(items: Iterable[Item], text: Callable[[Item], str]) -> list[Item]:
     """Return items shuffled by the hash of a text about each, the same on every machine.
 
-    The text holds the seed and whatever else the order may depend on.
+    The text contains the seed and everything else that the order may depend on.
     """
     return sorted(items, key=lambda item: hashlib.sha256(text(item).encode()).digest())
 
 
-def by_hunter(fens: Sequence[str]) -> list[str]:
-    """The same positions, but those where the mover hunts and where it runs take turns.
+def alternate_hunter(fens: Sequence[str]) -> list[str]:
+    """Return the positions so that the side to move is alternately hunter and runner.
 
-    What is left over on one side comes last.
+    If there are more of one kind, the surplus comes last.
     """
     hunting: list[str] = []
     running: list[str] = []
@@ -62,31 +62,33 @@ def by_hunter(fens: Sequence[str]) -> list[str]:
 
 
 def read_book(path: str) -> list[str]:
-    """The positions of a file: a FEN a line; empty lines and what follows a # do not count."""
+    """Return the positions of a file: one FEN per line, empty lines and # comments skipped."""
     try:
         text = read_text(path)
     except KnightfallError as error:
         raise KnightfallError(f"book {path}: {error}") from None
     lines = (re.sub(r"#.*", "", line).strip() for line in text.splitlines())
     book = [
-        _begins(fen, f"book {path}, line {number}")
+        _checked_start(fen, f"book {path}, line {number}")
         for number, fen in enumerate(lines, start=1)
         if fen
     ]
     if not book:
-        raise KnightfallError(f"book {path} holds no positions: write a FEN a line")
+        raise KnightfallError(f"book {path} has no positions: write one FEN per line")
     return book
 
 
 def checked_book(fens: Sequence[str]) -> list[str]:
-    """The positions of a list, as games can begin with them."""
+    """Return the FENs of a list after checking that a game can begin with each."""
     if not fens:
-        raise KnightfallError("a book must hold at least one position, as a FEN")
-    return [_begins(fen, f"book, position {number}") for number, fen in enumerate(fens, start=1)]
+        raise KnightfallError("the book is empty: it must have at least one position, as a FEN")
+    return [
+        _checked_start(fen, f"book, position {number}") for number, fen in enumerate(fens, start=1)
+    ]
 
 
-def _begins(fen: str, where: str) -> str:
-    """The FEN of a position that a game can begin with."""
+def _checked_start(fen: str, where: str) -> str:
+    """Return the FEN of a position in standard form.  Raise an error if no game can begin there."""
     try:
         position = Position.from_fen(fen)
     except KnightfallError as error:

@@ -22,10 +22,9 @@ _KNIGHT: dict[Side, str] = {"w": "N", "b": "n"}
 
 
 def text(position: Position, marked: Container[int] = ()) -> str:
-    """The board with coordinates (``N n`` knights, ``*`` blocked, ``.`` open) and a status line.
+    """Return the board as text (``N n`` knights, ``*`` blocked, ``.`` open) with a status line.
 
-    Brackets enclose the `marked` cells of each row.  Lines are separated by newlines; the last one
-    has none.
+    Brackets enclose the `marked` cells of each row.  The text does not end with a newline.
     """
     board = position.board
     letters = {position.white: _KNIGHT["w"], position.black: _KNIGHT["b"]}
@@ -46,7 +45,7 @@ def text(position: Position, marked: Container[int] = ()) -> str:
 
 
 def _status(position: Position) -> str:
-    """Who is to do what, or who has won."""
+    """Return one line about the side to move or to place, or about the winner."""
     winner = position.winner
     if winner:
         return f"{_named(winner)} won: {_named(other(winner))} has no move"
@@ -119,12 +118,12 @@ def svg(
     marked: Container[int] = (),
     size: int = 360,
 ) -> str:
-    """The position as a standalone SVG image, `size` pixels wide.
+    """Return the position as a standalone SVG image, `size` pixels wide.
 
-    Shows blocked cells, the last move, the mover's targets as dots, a stuck knight in red, and
+    It shows blocked cells, the last move, the mover's targets as dots, a stuck knight in red, and
     `arrows` from cell to cell by name; an arrow from a cell to itself is a ring around it.
-    `mistakes` are arrows that are hollow and red; cells in `marked` are tinted.  All that belongs
-    to a cell is one group with its name in ``data-cell``, so a page can tell clicks.
+    `mistakes` are arrows that are hollow and red; cells in `marked` are tinted.  Each cell is a
+    group with its name in ``data-cell``, so that a page can tell which cell was clicked.
     """
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise KnightfallError(f"size {size!r} must be a positive whole number of pixels")
@@ -149,7 +148,7 @@ def svg(
 
 
 def _corner(board: Board, cell: int) -> tuple[int, int]:
-    """The top left of a cell in the drawing."""
+    """Return the coordinates of the top left corner of a cell."""
     return _RANKS + board.column(cell) * _CELL, _PAD + board.row(cell) * _CELL
 
 
@@ -159,7 +158,7 @@ def _centre(board: Board, cell: int) -> tuple[float, float]:
 
 
 def _coordinates(board: Board) -> Iterator[str]:
-    """The edge of the board, rank numbers and file letters."""
+    """Yield the edge of the board, the rank numbers and the file letters."""
     bottom = _PAD + board.height * _CELL
     yield (
         f'<rect x="{_RANKS - 0.75}" y="{_PAD - 0.75}" width="{board.width * _CELL + 1.5}" '
@@ -210,7 +209,7 @@ def _cells(position: Position, marked: Container[int]) -> Iterator[str]:
 
 
 def _blocked(x: int, y: int) -> str:
-    """A dark slab with three strokes across, kept clear of its round corners."""
+    """Return a dark square with three diagonal strokes that stay clear of its round corners."""
     return (
         f'<rect class="blocked" x="{x + 1.5}" y="{y + 1.5}" width="{_CELL - 3}" '
         f'height="{_CELL - 3}" rx="4" fill="{_PIT}"/>'
@@ -221,7 +220,7 @@ def _blocked(x: int, y: int) -> str:
 
 
 def _knight(side: Side, x: float, y: float, width: float) -> str:
-    """A side's knight, centred on a point."""
+    """Return a side's knight, centred on a point."""
     fill, line = _COAT[side]
     outline = _COAT["w"][1]
     return (
@@ -235,7 +234,10 @@ def _knight(side: Side, x: float, y: float, width: float) -> str:
 
 
 def _arrow(board: Board, start: str, end: str, *, mistake: bool = False) -> str:
-    """One filled outline, so that its transparency is even where shaft and head meet."""
+    """Return an arrow, or a ring if start and end are the same cell.
+
+    The arrow is one filled outline: its transparency is even where shaft and head meet.
+    """
     colour, inside = (_STUCK, _PAPER) if mistake else (_ARROW, _ARROW)
     x0, y0 = _centre(board, board.cell(start))
     x1, y1 = _centre(board, board.cell(end))
@@ -265,12 +267,12 @@ def _arrow(board: Board, start: str, end: str, *, mistake: bool = False) -> str:
 
 
 def _foot(position: Position, width: int, height: int) -> Iterator[str]:
-    """Whose turn it is (or who won) on the left, the pocket on the right."""
+    """Yield the footer: the side to move or the winner on the left, the pocket on the right."""
     middle = height - _FOOT / 2 - 1
     winner = position.winner
     side = winner or position.to_move
     deed = "won" if winner else "to move" if position.placed else "to place"
-    # On the narrowest boards there is room for the knight and the verb only.
+    # The narrowest boards have room for the knight and the verb only.
     words = f"{_PLAYER[side]} {deed}" if position.board.width > 4 else deed
     yield _knight(side, _RANKS + 9, middle, 20)
     yield (

@@ -1,8 +1,8 @@
-"""The rules of Knight's Isolation in plain Python: the truth the compiled kernel is held to.
+"""The rules of Knight's Isolation in plain Python: the reference for the compiled kernel.
 
-Two knights, no captures.  First each player places its knight on any open cell, then they
-alternate knight moves to open cells.  A cell that was ever occupied is never open again.
-Whoever is to move and cannot has lost.
+There are two knights and no captures.  First each player places its knight on any open cell, then
+they alternate knight moves to open cells.  A cell that was ever occupied is never open again.
+A player who is to move and has no legal move has lost.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LETTER: dict[Side, str] = {"w": "N", "b": "n"}
 
 
 def other(side: Side) -> Side:
-    """The opponent of a side."""
+    """Return the opponent of a side."""
     return "b" if side == "w" else "w"
 
 
@@ -31,7 +31,7 @@ class Position:
     """A position: which cells are open, where the knights stand, and who is to move.
 
     Immutable and hashable.  A knight that has not been placed yet stands on ``None``.  `last`
-    remembers the move that led here, for pictures only: it takes no part in equality.
+    is the move that led here, for pictures only: equality ignores it.
     """
 
     board: Board
@@ -45,20 +45,20 @@ class Position:
 
     @staticmethod
     def start(width: int = 7, height: int = 7) -> Position:
-        """The empty board, both knights still to be placed, first player to move."""
+        """Return the empty board with both knights still to be placed, first player to move."""
         board = Board.of(width, height)
         return Position(board, frozenset(range(board.cells)), None, None, "w")
 
     @staticmethod
     def from_fen(fen: str) -> Position:
-        """Read a FEN such as ``7/7/1N5/7/7/4n2/7 w`` (trailing fields are ignored)."""
+        """Return the position of a FEN such as ``7/7/1N5/7/7/4n2/7 w``, ignoring further fields."""
         if not isinstance(fen, str):
             raise KnightfallError(f"a FEN must be a string, not {fen!r}")
         return _parse_fen(fen)
 
     @staticmethod
     def from_moves(moves: Iterable[str], width: int = 7, height: int = 7) -> Position:
-        """Play placements and moves from the empty board."""
+        """Return the position after placements and moves from the empty board."""
         position = Position.start(width, height)
         for move in moves:
             position = position.play(move)
@@ -67,7 +67,7 @@ class Position:
     # -- the rules -------------------------------------------------------------------------
 
     def knight(self, side: Side) -> int | None:
-        """The cell of a side's knight, or None before its placement."""
+        """Return the cell of a side's knight, or None before its placement."""
         return self.white if side == "w" else self.black
 
     @property
@@ -76,7 +76,7 @@ class Position:
         return self.white is not None and self.black is not None
 
     def targets(self, side: Side) -> list[int]:
-        """The open cells a side's knight could go to if it were its turn, in board order."""
+        """Return the open cells a side's knight could go to if it were its turn, in board order."""
         start = self.knight(side)
         if start is None:
             return sorted(self.open)
@@ -88,7 +88,7 @@ class Position:
         return tuple(self.board.name(cell) for cell in self.targets(self.to_move))
 
     def play(self, move: str) -> Position:
-        """The position after a legal move, given as the destination's name."""
+        """Return the position after a legal move, given as the destination's name."""
         cell = self.board.cell(move)
         if cell not in self.targets(self.to_move):
             legal = " ".join(self.legal_moves) or "none: the game is over"
@@ -105,7 +105,7 @@ class Position:
 
     @property
     def winner(self) -> Side | None:
-        """Who has won, or None while the side to move can still move."""
+        """The side that has won, or None while the side to move can still move."""
         return None if self.targets(self.to_move) else other(self.to_move)
 
     @property
@@ -121,7 +121,7 @@ class Position:
         return self.to_move if same else other(self.to_move)
 
     def perft(self, depth: int) -> int:
-        """The number of lines of exactly `depth` plies from here."""
+        """Return the number of lines of exactly `depth` plies from here."""
         if depth < 0:
             raise KnightfallError(f"perft depth {depth} is negative: it must be 0 or more")
         if depth == 0:
@@ -156,13 +156,13 @@ class Position:
     # -- pictures --------------------------------------------------------------------------
 
     def text(self) -> str:
-        """The board as plain text, with coordinates."""
+        """Return the board as plain text, with coordinates."""
         from knightfall.picture import text
 
         return text(self)
 
     def svg(self, *, arrows: Iterable[tuple[str, str]] = (), size: int = 360) -> str:
-        """The board as an SVG image: last move, legal targets, blocked cells, arrows."""
+        """Return the board as an SVG image: last move, legal targets, blocked cells, arrows."""
         from knightfall.picture import svg
 
         return svg(self, arrows=arrows, size=size)
@@ -234,7 +234,7 @@ def _parse_fen(fen: str) -> Position:
 
 
 def _parse_row(row: str, fen: str) -> str:
-    """One row, each open cell as a dot."""
+    """Return one row of a FEN with each open cell as a dot."""
     text = ""
     for part in re.findall(r"[0-9]+|.", row, re.ASCII | re.DOTALL):
         if part in ("*", "N", "n"):

@@ -1,14 +1,15 @@
-"""Foreign data: files read with a bound, JSON and TOML parsed strictly, values held to a shape.
+"""Reading untrusted data: bounded file reads, strict JSON and TOML, validation against a shape.
 
-Nothing here hangs, fills the memory or raises anything but `KnightfallError`, whatever the path
-names and whatever is in the file.  A shape says what a value must look like::
+No function here hangs, exhausts the memory or raises anything but `KnightfallError`, for any path
+and any content.  A shape describes what a value must look like::
 
     PLAYER = {"name": str, "wins": Whole(0, 100), "nick?": str}     # nick may be missing
     check({"players": [PLAYER], "rates": {str: float}}, value)      # a list of, a mapping to
 
-A type is itself (`float` takes whole numbers, too, `int` takes no booleans), a tuple is any of some
-shapes, `None` is null and `object` is anything at all.  An object has no other names than those of
-its shape, unless that has ``...``, the shape of all others.
+A type stands for its values (`float` accepts whole numbers, `int` does not accept booleans), a
+tuple for any of several shapes, `None` for null and `object` for any value.  An object may only
+have the names in its shape, unless the shape has the key ``...``, whose value is the shape of all
+others.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from typing import IO, Any
 from knightfall.errors import KnightfallError
 
 MOST_BYTES = 2**25
-"""32 MB: no file of ours that is read at once comes near it."""
+"""32 MB: more than any file that knightfall reads as a whole."""
 
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -43,10 +44,10 @@ _KINDS = (
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """An ordinary file, open for reading: not a folder, a device or a pipe nobody writes to."""
+    """Open a regular file for reading.  Raise KnightfallError for a folder, a device or a pipe."""
     shown = repr(os.fspath(path))
     try:
-        # Without waiting, or a pipe would make us wait for its other end.
+        # O_NONBLOCK: opening a pipe would otherwise wait for its other end.
         handle = os.open(_expanded(path), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with open(_ordinary(handle, shown), "rb") as file:
             yield file
@@ -59,7 +60,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _ordinary(handle: int, shown: str) -> int:
-    """The same handle, if it is that of a file; it is closed if not."""
+    """Return the handle if it is that of a regular file; otherwise close it and raise an error."""
     mode = os.fstat(handle).st_mode
     for is_one, what in _KINDS:
         if is_one(mode):
@@ -71,42 +72,43 @@ def _ordinary(handle: int, shown: str) -> int:
 def _expanded(path: str | os.PathLike[str]) -> Path:
     try:
         return Path(path).expanduser()
-    except RuntimeError as error:  # a user nobody knows
+    except RuntimeError as error:  # ~name of an unknown user
         raise KnightfallError(f"cannot read {os.fspath(path)!r}: {error}") from None
 
 
 def read_bytes(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
-    """All of a file, if that is not more than so many bytes."""
+    """Return the content of a file.  Raise KnightfallError if it has more than `most` bytes."""
     with opened(path) as file:
         data = file.read(most + 1)
     if len(data) > most:
         raise KnightfallError(
-            f"cannot read {os.fspath(path)!r}: it has more than {most:,} bytes, which none has"
+            f"cannot read {os.fspath(path)!r}: it has more than {most:,} bytes, the limit"
         )
     return data
 
 
 def read_text(path: str | os.PathLike[str], most: int = MOST_BYTES) -> str:
-    """All of a file of text in UTF-8."""
+    """Return the content of a text file in UTF-8."""
     return decoded(read_bytes(path, most), path)
 
 
 def decoded(data: bytes, path: str | os.PathLike[str]) -> str:
-    """What a file's bytes say in UTF-8."""
+    """Decode the content of a file as UTF-8; the path is for the error message."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise KnightfallError(f"{os.fspath(path)!r} is not a text file") from None
+        raise KnightfallError(f"{os.fspath(path)!r} is not a text file in UTF-8") from None
 
 
-# -- what is written in them -------------------------------------------------------------------
+# -- JSON and TOML -----------------------------------------------------------------------------
 
 
 def parse_json(text: str, *, from_python: bool = False) -> Any:
-    """Return the value that a text is in JSON.
+    """Return the value of a JSON text.
 
-    Raise a KnightfallError if an object has a name twice, a number is NaN or infinite, or a text
-    cannot be written down.  The latter two are accepted `from_python`, whose `json` writes them.
+    Raise a KnightfallError if an object has a name twice, a number is NaN or infinite, or a string
+    has a lone surrogate.  With `from_python` the latter two are accepted: Python's `json` writes
+    them.
     """
     no_number = float if from_python else _no_number
     try:
@@ -118,7 +120,7 @@ def parse_json(text: str, *, from_python: bool = False) -> Any:
     except ValueError as error:
         raise KnightfallError(f"this is not JSON: {_brief(error)}") from None
     if not from_python and _SURROGATE.search(text):
-        _refuse_halves(value)
+        _refuse_surrogates(value)
     return value
 
 
@@ -130,7 +132,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise KnightfallError(f"{twice[:40]!r} is in it twice")
+        raise KnightfallError(f"{twice[:40]!r} is in the object twice")
     return found
 
 
@@ -138,15 +140,15 @@ def _no_number(text: str) -> float:
     raise KnightfallError(f"{text} is not a number")
 
 
-def _refuse_halves(value: Any) -> None:
-    """Half a character (a lone surrogate) can be neither stored nor printed."""
+def _refuse_surrogates(value: Any) -> None:
+    """Raise an error if a string has a lone surrogate: it can be neither stored nor printed."""
     for text in texts_in(value):
         if any("\ud800" <= c <= "\udfff" for c in text):
-            raise KnightfallError(f"this is not JSON: {text[:40]!r} holds half a character")
+            raise KnightfallError(f"this is not JSON: {text[:40]!r} has half a character")
 
 
 def texts_in(value: Any) -> Iterator[str]:
-    """Every text in a value of JSON or TOML, names included."""
+    """Yield every string in a value of JSON or TOML, names included."""
     left = [value]
     while left:
         one = left.pop()
@@ -159,7 +161,7 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 def parse_toml(text: str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
-    """The tables that a text is in TOML."""
+    """Return the tables of a TOML text."""
     import tomllib
 
     try:
@@ -173,16 +175,16 @@ def _brief(error: BaseException) -> str:
     return text if len(text) <= 100 else f"{text[:99]}…"
 
 
-# -- what a value must look like ---------------------------------------------------------------
+# -- shapes ------------------------------------------------------------------------------------
 
 
 MOST = 2**63 - 1
-"""The largest whole number a store can hold."""
+"""The largest whole number that SQLite can store."""
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A whole number from `least` to `most`."""
+    """As a shape: a whole number from `least` to `most`."""
 
     least: int = 0
     most: int = MOST
@@ -190,7 +192,7 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """A number, whole or not, from `low` to `high`."""
+    """As a shape: a number, whole or not, from `low` to `high`."""
 
     low: float
     high: float
@@ -198,14 +200,14 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """One of some texts."""
+    """As a shape: one of several strings."""
 
     words: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text of `least` to `most` letters that matches the pattern, of which `example` is one."""
+    """As a shape: a string of `least` to `most` letters that matches a pattern, like `example`."""
 
     most: int
     least: int = 0
@@ -215,7 +217,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list of `least` to `most` values of one shape."""
+    """As a shape: a list of `least` to `most` values of the shape `of`."""
 
     of: Any
     least: int = 0
@@ -223,39 +225,42 @@ class Items:
 
 
 class Real:
-    """As a shape: a number, infinite ones and NaN included."""
+    """As a shape: a number, infinity and NaN included."""
 
 
 def check_format(value: Any, format: str, otherwise: str = "") -> dict[str, Any]:
-    """Return an object whose ``"format"`` is that one; refuse anything else, saying what to do."""
+    """Return the value if it is an object whose ``"format"`` is the given one.
+
+    Raise KnightfallError otherwise, with `otherwise` (what to do) at the end of its message.
+    """
     check({...: object}, value)
     found: dict[str, Any] = value
     if found.get("format") != format:
-        told = shown(found.get("format"))
-        raise KnightfallError(f"the format is {told}, not {format!r}{otherwise}")
+        actual = shown(found.get("format"))
+        raise KnightfallError(f"the format is {actual}, not {format!r}{otherwise}")
     return found
 
 
 def check(shape: Any, value: Any, where: str = "") -> None:
-    """Refuse a value that does not have that shape, saying where it is wrong."""
+    """Raise KnightfallError if a value does not have a shape; the message says where."""
     if isinstance(shape, dict):
-        _must(isinstance(value, dict), where, "an object", value)
+        _require(isinstance(value, dict), where, "an object", value)
         _check_object(shape, value, where)
     elif isinstance(shape, list | Items):
         items = shape if isinstance(shape, Items) else Items(shape[0])
-        _must(isinstance(value, list), where, _said(shape), value)
+        _require(isinstance(value, list), where, _described(shape), value)
         if not items.least <= len(value) <= items.most:
-            raise KnightfallError(f"{_named(where)} must be {_said(items)}, not {len(value)}")
+            raise KnightfallError(f"{_named(where)} must be {_described(items)}, not {len(value)}")
         for number, item in enumerate(value):
             check(items.of, item, f"{where}[{number}]")
     elif isinstance(shape, tuple):
-        _must(any(has_shape(one, value) for one in shape), where, _said(shape), value)
+        _require(any(has_shape(one, value) for one in shape), where, _described(shape), value)
     else:
-        _must(_is(shape, value), where, _said(shape), value)
+        _require(_has_simple_shape(shape, value), where, _described(shape), value)
 
 
 def has_shape(shape: Any, value: Any) -> bool:
-    """Whether a value has that shape."""
+    """Return whether a value has a shape."""
     try:
         check(shape, value)
     except KnightfallError:
@@ -264,7 +269,7 @@ def has_shape(shape: Any, value: Any) -> bool:
 
 
 def _check_object(shape: dict[Any, Any], value: dict[Any, Any], where: str) -> None:
-    if str in shape:  # names of any kind
+    if str in shape:  # any names
         for name, item in value.items():
             check(shape[str], item, f"{where}.{name:.40}".lstrip("."))
         return
@@ -286,7 +291,7 @@ def _check_object(shape: dict[Any, Any], value: dict[Any, Any], where: str) -> N
             raise KnightfallError(f"unknown name {unknown!r}; known: {', '.join(known) or 'none'}")
 
 
-def _is(shape: Any, value: Any) -> bool:
+def _has_simple_shape(shape: Any, value: Any) -> bool:
     if shape is object:
         return True
     if shape is None:
@@ -312,9 +317,9 @@ def _is(shape: Any, value: Any) -> bool:
     return isinstance(value, shape)
 
 
-def _said(shape: Any) -> str:
+def _described(shape: Any) -> str:
     if isinstance(shape, tuple):
-        return " or ".join(_said(one) for one in shape)
+        return " or ".join(_described(one) for one in shape)
     if isinstance(shape, Whole):
         return f"a whole number from {shape.least} to {shape.most}"
     if isinstance(shape, Between):
@@ -351,16 +356,16 @@ def _named(where: str) -> str:
     return f'"{where}"' if where else "it"
 
 
-def _must(right: bool, where: str, wanted: str, value: Any) -> None:
-    if not right:
+def _require(holds: bool, where: str, wanted: str, value: Any) -> None:
+    if not holds:
         raise KnightfallError(f"{_named(where)} must be {wanted}, not {shown(value)}")
 
 
 def shown(value: Any, most: int = 40) -> str:
-    """Return a value as an error names it: not longer than that, whatever it is."""
+    """Return a value as it appears in an error message, in at most `most` letters."""
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
     if type(value) is int and value.bit_length() > 4 * most:
-        return "a number that long"  # Python itself refuses to write down the longest
+        return "a number too long to show"  # Python refuses to convert the longest to text
     text = repr(value)
     return text if len(text) <= most else f"{text[: most - 1]}…"

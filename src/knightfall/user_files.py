@@ -1,8 +1,8 @@
-"""A user's Python file: loaded by path, its errors told with its own line numbers.
+"""Loading of users' Python files by path; errors name the file and the line.
 
-While a file is loaded, it is noted which modules of the user's it imports and which files it reads.
-They all decide what the file does, so an edit in any of them means that it is loaded anew, and that
-what was played with it before is another matter.
+Loading records which other modules of the user a file imports and which files it reads.  The file's
+behaviour depends on all of them, so after an edit in any of them the file is loaded again, and
+games that were played before the edit count as another agent's.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ REVISION = r"(?:@((?!-)[^\s,()*+]+))?"
 
 @dataclass(frozen=True, slots=True)
 class UserFunction:
-    """A function in a user's file, as it is or as it was at a git revision.
+    """A function in a user's file, in its present version or that of a git revision.
 
-    Written ``mine.py:name`` and ``mine.py:name@HEAD``.  Spellings of one path are made equal.
+    Written ``mine.py:name`` or ``mine.py:name@HEAD``.  Paths are normalised.
     """
 
     path: str
@@ -53,13 +53,13 @@ class UserFunction:
         return f"{self.path}:{self.name}{f'@{self.revision}' if self.revision else ''}"
 
     def absolute(self) -> UserFunction:
-        """The same, by its full path and its commit: good in any folder, at any time."""
+        """Return the function with an absolute path and a commit: valid anywhere, at any time."""
         path = os.path.join(os.getcwd(), os.path.expanduser(self.path))
         commit = commit_of(path, self.revision) if self.revision else ""
         return replace(self, path=path, revision=commit)
 
     def load(self, what: str) -> Any:
-        """Whatever the file calls by that name; `what` it should be is for the error."""
+        """Load the file and return the object of that name; `what` is its role, for the error."""
         shown = self._shown
         module = load(self.file(what), shown).module
         found = getattr(module, self.name, None)
@@ -70,9 +70,9 @@ class UserFunction:
         return found
 
     def sources(self) -> tuple[str, ...]:
-        """The user's files that decide what it does: its own, and what that imports and reads.
+        """Return the user's files that the function depends on: its own, and its imports and reads.
 
-        It is loaded for that.  Of a former version, its commit says enough.
+        This loads the file.  Files of a git revision are left out: the commit identifies them.
         """
         found = load(self.file("agent"), self._shown).stamps
         return tuple(path for path in found if not Path(path).is_relative_to(kept_revisions()))
@@ -82,13 +82,16 @@ class UserFunction:
         return f"{self.path}@{self.revision}" if self.revision else self.path
 
     def file(self, what: str) -> Path:
-        """Return the file it is in, a former version's copy included; `what` is for the error."""
+        """Return the path of its file, for a revision that of the checked-out copy.
+
+        `what` is the role of the function, for the error message.
+        """
         try:
             file = Path(self.path).expanduser()
             if self.revision:
                 file = at_revision(str(file.absolute()), self.revision)
             exists = file.is_file()
-        except (OSError, RuntimeError) as error:  # a name too long, a user unknown
+        except (OSError, RuntimeError) as error:  # too long a name, or ~name of an unknown user
             raise KnightfallError(f"{what} {self}: {error}") from None
         if not exists:
             raise KnightfallError(f"{what} {self}: there is no file {self.path!r}")
@@ -97,7 +100,7 @@ class UserFunction:
 
 @dataclass(frozen=True, slots=True)
 class PackageFunction(UserFunction):
-    """A function in a module of an installed package, written by its scheme as in ``mine:cosy``."""
+    """A function in a module of an installed package, written with a scheme as ``mine:cosy``."""
 
     scheme: str = ""
 
@@ -105,18 +108,18 @@ class PackageFunction(UserFunction):
         return f"{self.scheme}{self.name}"
 
     def absolute(self) -> UserFunction:
-        """The same: it is found by its package."""
+        """Return the function itself: its package is importable from any folder."""
         return self
 
 
 def parse_function(text: str) -> UserFunction | None:
-    """The function that ``file.py:name`` or ``file.py:name@revision`` names; None if none."""
+    """Return the function that ``file.py:name`` or ``file.py:name@revision`` names, else None."""
     match = re.fullmatch(rf"(.+\.py):([A-Za-z_][A-Za-z0-9_]*){REVISION}", text, re.ASCII)
     return None if match is None else UserFunction(match[1], match[2], match[3] or "")
 
 
 def _normal(path: str) -> str:
-    """``mine.py`` for ``./mine.py`` and ``there/../mine.py``, unless `there` is a link."""
+    """Return a path without ``.`` and ``..``, unless removing ``..`` would pass a symbolic link."""
     normal = os.path.normpath(path)
     if ".." in Path(path).parts and os.path.realpath(path) != os.path.realpath(normal):
         return path
@@ -127,7 +130,7 @@ def _normal(path: str) -> str:
 
 
 def line_in(path: str, error: BaseException) -> int | None:
-    """The line of a file in which an error arose, or None if the file had no part in it."""
+    """Return the line of a file where an error arose, or None if it arose outside of the file."""
     if isinstance(error, SyntaxError) and error.filename == path:
         return error.lineno
     lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
@@ -135,7 +138,7 @@ def line_in(path: str, error: BaseException) -> int | None:
 
 
 def describe(path: str, error: BaseException, shown: str) -> str:
-    """One line: where in the file, and what."""
+    """Return an error as one line: file, line number, type and message."""
     line = line_in(path, error)
     where = f"{shown}, line {line}" if line else shown
     what = error.msg if isinstance(error, SyntaxError) else " ".join(str(error).split())
@@ -145,51 +148,57 @@ def describe(path: str, error: BaseException, shown: str) -> str:
 # -- loading ---------------------------------------------------------------------------------
 
 Stamp = tuple[int, int]
-"""What changes when a file is edited."""
+"""Modification time and size of a file: they change when it is edited."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
+    """A loaded module, and the stamps of all files that it depends on."""
+
     module: Any
     stamps: dict[str, Stamp | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a file finds when it is loaded, beside its neighbours: inside `enter(*arguments)`."""
+class LoadContext:
+    """The context manager `enter(*arguments)` inside which a file is loaded."""
 
     enter: Callable[..., AbstractContextManager[object]] = nullcontext
     arguments: tuple[Any, ...] = ()
 
 
-ORDINARY = Surroundings()
-"""Nothing but its neighbours."""
+NO_CONTEXT = LoadContext()
+"""The default: only the modules in the file's own folder are added to what it can import."""
 
-_loaded: dict[tuple[Path, Surroundings], _Loaded] = {}
+_loaded: dict[tuple[Path, LoadContext], _Loaded] = {}
 _loading = threading.RLock()
 
 
-def load(file: Path, shown: str, there: Surroundings = ORDINARY) -> _Loaded:
-    key = file, there
+def load(file: Path, shown: str, context: LoadContext = NO_CONTEXT) -> _Loaded:
+    """Load a file, or return it from the cache if none of the files it depends on has changed.
+
+    Error messages call it `shown`.
+    """
+    key = file, context
     with _loading:
         known = _loaded.get(key)
         if known is None or any(stamp(path) != then for path, then in known.stamps.items()):
-            known = _loaded[key] = _load_anew(file, shown, there)
+            known = _loaded[key] = _load_module(file, shown, context)
         return known
 
 
-def _load_anew(file: Path, shown: str, there: Surroundings) -> _Loaded:
+def _load_module(file: Path, shown: str, context: LoadContext) -> _Loaded:
     spec = importlib.util.spec_from_file_location(f"knightfall_user_{file.stem}", file)
     if spec is None or spec.loader is None:
         raise KnightfallError(f"{shown} cannot be loaded as a Python file")
     if not is_expendable():
-        _try(file, shown, there)
+        _check_loadable(file, shown, context)
     module = importlib.util.module_from_spec(spec)
     try:
         with (
             _own_modules(file.parent) as imported,
-            _noting_reads() as read,
-            there.enter(*there.arguments),
+            _recording_reads() as read,
+            context.enter(*context.arguments),
             _importable(module, file.stem),
         ):
             spec.loader.exec_module(module)
@@ -197,29 +206,29 @@ def _load_anew(file: Path, shown: str, there: Surroundings) -> _Loaded:
         raise
     except KnightfallError as error:
         raise KnightfallError(f"{shown}: {error}") from None
-    except BaseException as error:  # a file that calls sys.exit() is an error like any other
+    except BaseException as error:  # a file that calls sys.exit() is reported like any error
         raise FileFault(describe(str(file), error, shown), line_in(str(file), error)) from None
     found = {path for path in imported | read if _is_users(path, file.parent)}
     return _Loaded(module, {path: stamp(path) for path in sorted(found | {str(file)})})
 
 
-def _try(file: Path, shown: str, there: Surroundings) -> None:
-    """Have another process load a file first: it may exit, crash or never end."""
+def _check_loadable(file: Path, shown: str, context: LoadContext) -> None:
+    """Load a file in another process first, because it may exit, crash or never end."""
     try:
-        wrong = run_isolated(try_to_load, file, there)
+        wrong = run_isolated(try_to_load, file, context)
     except ChildExited as exited:
         wrong = str(exited)
     if wrong:
         raise KnightfallError(f"{shown} cannot be loaded: it {wrong}")
 
 
-def try_to_load(file: Path, there: Surroundings = ORDINARY) -> str:
-    """Load a file in an expendable process; return what makes that impossible, if anything.
+def try_to_load(file: Path, context: LoadContext = NO_CONTEXT) -> str:
+    """Load a file in an expendable process; return why it cannot be loaded, "" if it can.
 
-    Ordinary errors are not: they are raised when the file is loaded in earnest.
+    Ordinary errors count as safe: loading the file in this process will raise them again.
     """
     try:
-        load(file, str(file), there)
+        load(file, str(file), context)
     except KeyboardInterrupt:
         return "raises KeyboardInterrupt"
     except BaseException:
@@ -228,7 +237,7 @@ def try_to_load(file: Path, there: Surroundings = ORDINARY) -> str:
 
 
 def stamp(path: str) -> Stamp | None:
-    """What changes when a file is edited; None if it cannot be looked at."""
+    """Return modification time and size of a file; None if it cannot be read."""
     try:
         status = os.stat(path)
     except OSError:
@@ -238,10 +247,10 @@ def stamp(path: str) -> Stamp | None:
 
 @contextmanager
 def _own_modules(folder: Path) -> Iterator[set[str]]:
-    """Let a file import its neighbours, as it could when run by itself; yields their files.
+    """Let a file import the modules in its folder, as a script could; yield the imported files.
 
-    It gets them as they are now, and nobody else gets them: the next file may have a neighbour of
-    the same name.
+    They are imported afresh and removed from `sys.modules` afterwards, because the next file may
+    have a module of the same name in its folder.
     """
     here = str(folder)
     mine = {
@@ -253,7 +262,7 @@ def _own_modules(folder: Path) -> Iterator[set[str]]:
     for name in mine:
         del sys.modules[name]
     before, imported = set(sys.modules), set[str]()
-    # Byte code is known by its source's second and size: two quick edits would look alike.
+    # Byte code is matched by its source's second and size: two quick edits would look the same.
     writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     importlib.invalidate_caches()
     sys.path.insert(0, here)
@@ -273,7 +282,7 @@ def _own_modules(folder: Path) -> Iterator[set[str]]:
 
 @contextmanager
 def _importable(module: ModuleType, name: str) -> Iterator[None]:
-    """Let a file's neighbours import it while it is loaded, unless something else has its name."""
+    """Let modules of its folder import a file while it is loaded, unless its name is taken."""
     sys.modules.setdefault(name, module)
     try:
         yield
@@ -289,47 +298,47 @@ def _source(module: ModuleType) -> str:
     )
 
 
-@cache  # of thousands of modules, which do not move
+@cache  # thousands of modules, which do not move
 def _resolved(file: str) -> str:
     return os.path.realpath(file)
 
 
-# -- whose files -----------------------------------------------------------------------------
+# -- files that belong to the user -----------------------------------------------------------
 
 _reads = threading.local()
 
 
 @contextmanager
-def _noting_reads() -> Iterator[set[str]]:
-    """The files that this thread opens for reading, and not for writing, inside the block."""
-    _listen_to_opens()
-    outer, written = getattr(_reads, "noted", None), set[str]()
-    noted = _reads.noted = set[str](), written
+def _recording_reads() -> Iterator[set[str]]:
+    """Collect the files that this thread opens only for reading while the block runs."""
+    _install_open_hook()
+    outer, written = getattr(_reads, "recorded", None), set[str]()
+    recorded = _reads.recorded = set[str](), written
     found = set[str]()
     try:
         yield found
     finally:
-        _reads.noted = outer
-        found.update(noted[0] - written)
+        _reads.recorded = outer
+        found.update(recorded[0] - written)
 
 
 @cache
-def _listen_to_opens() -> None:
-    sys.addaudithook(_hear)
+def _install_open_hook() -> None:
+    sys.addaudithook(_record_open)
 
 
-def _hear(event: str, details: tuple[Any, ...]) -> None:
-    noted = getattr(_reads, "noted", None) if event == "open" else None
-    if noted is None or not isinstance(details[0], str | bytes | os.PathLike):
+def _record_open(event: str, details: tuple[Any, ...]) -> None:
+    recorded = getattr(_reads, "recorded", None) if event == "open" else None
+    if recorded is None or not isinstance(details[0], str | bytes | os.PathLike):
         return
-    with suppress(Exception):  # whatever is wrong with it, the one who opens it shall hear
+    with suppress(Exception):  # the call that opens the file reports what is wrong
         path, flags = os.path.realpath(os.fsdecode(details[0])), details[2]
         writing = bool(flags & (os.O_WRONLY | os.O_RDWR)) if isinstance(flags, int) else False
-        noted[writing].add(path)
+        recorded[writing].add(path)
 
 
 def _is_users(path: str, folder: Path) -> bool:
-    """Whether a file belongs to the user whose folder that is: not to Python, not to us."""
+    """Return whether a file is the user's, as opposed to Python's, a package's or knightfall's."""
     if not path or path.endswith((".pyc", ".so", ".pyd")) or not os.path.isfile(path):
         return False
     parts = Path(path)
@@ -343,7 +352,11 @@ def _is_users(path: str, folder: Path) -> bool:
 
 @cache
 def _not_users() -> tuple[tuple[Path, bool], ...]:
-    """Folders of Python's and ours; in the weak ones, such as /usr, there may be users' as well."""
+    """Return folders of Python and knightfall.
+
+    In weak ones, for example /usr, a user may have files, too: they are ignored if they contain
+    the user's folder.
+    """
     strong = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), "/proc", "/sys"]
     strong += [str(Path(__file__).parent), str(cache_folder() / "machine-code"), str(data_folder())]
     weak = [sys.prefix, sys.base_prefix]
@@ -353,31 +366,29 @@ def _not_users() -> tuple[tuple[Path, bool], ...]:
     )
 
 
-# -- a file as it was at a git revision, with the folder it lay in -------------------------------
+# -- files of a git revision, with the folder they lie in ----------------------------------------
 
 
 def kept_revisions() -> Path:
-    """Return the folder that keeps folders as they were at a revision."""
+    """Return the folder of the checked-out revisions."""
     return cache_folder().resolve() / "revisions"
 
 
 def commit_of(path: str, revision: str) -> str:
-    """Return the commit that a revision names in the repository a file lies in."""
+    """Return the commit that a revision names in the git repository of a file."""
     folder = os.path.dirname(path)
     commit = _git(
         folder, "rev-parse", "--verify", "--quiet", "--short=12", f"{revision}^{{commit}}"
     )
     if commit is None:
         if _git(folder, "rev-parse", "--show-toplevel") is None:
-            raise KnightfallError(
-                f"{path}@{revision}: {folder} is in no git repository that could know it"
-            )
-        raise KnightfallError(f"{path}@{revision}: git knows no revision {revision!r} here")
+            raise KnightfallError(f"{path}@{revision}: {folder} is not in a git repository")
+        raise KnightfallError(f"{path}@{revision}: git has no revision {revision!r} here")
     return commit
 
 
 def at_revision(path: str, revision: str) -> Path:
-    """Return the path of a file as it was; its folder is checked out for that, once."""
+    """Return the path of a file's copy at a revision; its folder is checked out once."""
     if (path, revision) in _at_revision:
         return _at_revision[path, revision]
     folder, name = os.path.split(path)
@@ -386,10 +397,10 @@ def at_revision(path: str, revision: str) -> Path:
     kept = hashlib.sha256(inside.encode()).hexdigest()[:8]
     there = kept_revisions() / f"{commit}-{kept}"
     file = there / inside / name
-    make_private(there.parent)  # it is code that will be run
+    make_private(there.parent)  # the files are code that will be run
     if not (there.is_dir() or _check_out(folder, inside, commit, there)) or not file.is_file():
         raise KnightfallError(f"{path}@{revision}: there was no such file at {commit}")
-    if commit == revision:  # and not a name, which may stand for another one next time
+    if commit == revision:  # not a branch or tag, which may move
         _at_revision[path, revision] = file
     return file
 
@@ -398,7 +409,10 @@ _at_revision: dict[tuple[str, str], Path] = {}
 
 
 def _check_out(folder: str, inside: str, commit: str, there: Path) -> bool:
-    """Write a folder as it was, if it was; its repository stays as it is, the index included."""
+    """Check out a folder at a commit into `there`; return whether it existed then.
+
+    The repository stays unchanged, its index included.
+    """
     with tempfile.TemporaryDirectory(dir=there.parent) as draft:
         tree, index = Path(draft, "tree"), Path(draft, "index")
         tree.mkdir()
@@ -409,13 +423,13 @@ def _check_out(folder: str, inside: str, commit: str, there: Path) -> bool:
         try:
             os.replace(tree, there)
         except OSError:
-            if not there.is_dir():  # somebody else was quicker
+            if not there.is_dir():  # another process was faster
                 raise
     return True
 
 
 def _git(folder: str, *command: str, **environment: str) -> str | None:
-    """Return what git prints, called in a folder; None if it fails."""
+    """Run git in a folder and return its output; None if it fails."""
     try:
         ran = subprocess.run(
             ["git", *command],
@@ -427,6 +441,8 @@ def _git(folder: str, *command: str, **environment: str) -> str | None:
         )
     except OSError:
         if shutil.which("git") is None:
-            raise KnightfallError("a former version is asked of git, which is not here") from None
-        return None  # there is no such folder
+            raise KnightfallError(
+                "git is not installed: a function at a revision, as mine.py:name@HEAD, needs it"
+            ) from None
+        return None  # the folder does not exist
     return os.fsdecode(ran.stdout).strip() if ran.returncode == 0 else None

@@ -40,7 +40,7 @@ from knightfall.arena.tournament_plan import (
 from knightfall.board import Board
 from knightfall.course.agent import CourseAgent
 from knightfall.errors import KnightfallError
-from knightfall.openings import by_hunter, openings, read_book, shuffled
+from knightfall.openings import alternate_hunter, openings, read_book, shuffled
 from knightfall.position import Position
 from knightfall.search.budget import Budget, read_budget
 
@@ -96,7 +96,7 @@ def test_every_opening_comes_first_about_equally_often() -> None:
 
 
 def test_stratified_openings_alternate_between_hunter_and_runner() -> None:
-    order = by_hunter(shuffled(openings(Board.of(7, 7)), 5))
+    order = alternate_hunter(shuffled(openings(Board.of(7, 7)), 5))
     hunts = [Position.from_fen(fen).hunter == "w" for fen in order]
     fewer = min(sum(hunts), len(hunts) - sum(hunts))
     assert hunts[: 2 * fewer] == [True, False] * fewer
@@ -112,8 +112,8 @@ def test_a_book_is_a_fen_a_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "holds no positions"),
-        ("# nothing\n", "holds no positions"),
+        ("", "has no positions"),
+        ("# nothing\n", "has no positions"),
         ("7/7/1N5/7/7/4n2/7 w\nhello\n", "line 2"),
         ("7/7/7/7/7/7/7[Nn] w\n", "still has a knight to place"),
         ("1*1/*N*/*1n w\n", "the game is over"),

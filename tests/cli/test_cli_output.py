@@ -71,4 +71,4 @@ def test_a_folder_that_may_not_be_written_into(here: Path, monkeypatch: pytest.M
     # The tests may be run by root, who may write everywhere.
     monkeypatch.setattr("os.access", lambda path, mode: Path(path) != here / "locked")
     said = refused("export", "--format", "csv", "--output", "locked/new/games.csv")
-    assert f"nothing may be written into the folder '{here / 'locked'}'" in said
+    assert f"no permission to write into the folder '{here / 'locked'}'" in said

@@ -17,7 +17,7 @@ from knightfall.board import Board
 from knightfall.course import generation_2017a, generation_oldest
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.registry import REGISTRY, published_ids
-from knightfall.heuristics.signature import ask_once
+from knightfall.heuristics.signature import evaluate_at
 from knightfall.kernel.geometry import geometry
 from knightfall.oracle.questions import Question, answers
 from knightfall.position import Position, Side
@@ -179,7 +179,7 @@ def test_so_it_is_as_far_below_a_root_as_it_matters(
             monkeypatch.setattr(STUDIES, "blanks_at_root", root)
             for side, player in SIDES:
                 asked = Question(position, side)
-                ours = ask_once(boards, evaluator(id).address, *asked.words)
+                ours = evaluate_at(boards, evaluator(id).address, *asked.words)
                 assert agree(id, SCORES[id](board, player), ours), (asked.place, root)
                 number += 1
     assert number > 500

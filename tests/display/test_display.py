@@ -1,4 +1,4 @@
-"""Tables that fit any screen, reports that show themselves, progress that suits who looks."""
+"""Tables that fit any screen, reports as text and HTML, progress on terminals and in pipes."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_what_users_typed_is_never_markup() -> None:
 
 
 class Cells(HTMLParser):
-    """The texts of a table's cells."""
+    """An HTML parser that collects the texts of a table's cells."""
 
     def __init__(self) -> None:
         super().__init__()

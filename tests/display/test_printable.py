@@ -1,4 +1,4 @@
-"""Foreign text cannot do anything to a terminal, a spreadsheet or a page."""
+"""Untrusted text has no effect on a terminal, a spreadsheet or a page."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NOT_HARMLESS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def harmless(text: str) -> bool:
-    """No control character but line breaks, nothing that turns text around."""
+    """Return whether a text has no control characters but line breaks, and no direction marks."""
     return all(c == "\n" or unicodedata.category(c) not in NOT_HARMLESS for c in text)
 
 
@@ -105,7 +105,7 @@ def test_a_line_of_json_says_the_same_in_visible_letters(text: str) -> None:
 def test_no_cell_is_a_formula(text: str) -> None:
     cell = csv_cell(text)
     if cell.startswith(("=", "+", "-", "@", "\t", "\r")):
-        float(text)  # a number, then
+        float(text)  # a number
 
 
 def test_numbers_stay_numbers() -> None:
@@ -115,11 +115,11 @@ def test_numbers_stay_numbers() -> None:
         assert csv_cell(formula) == "'" + printable(formula)
 
 
-# -- everything that looks at a run --------------------------------------------------------------
+# -- all commands that show a run ----------------------------------------------------------------
 
 
 def nasty_store(file: Path, name: str, detail: str) -> None:
-    """A store as somebody may send it: nothing in it went through our own hands."""
+    """Create a store as an attacker may send it: with names that were never validated."""
     plan = fake_plan(1, 2, names=(name or "x", "other"))
     with Store.open(file) as store:
         run = store.begin(plan, ENGINE, VERSIONS)
@@ -165,12 +165,12 @@ def test_errors_show_file_names_and_do_not_obey_them(tmp_path: Path) -> None:
 
 
 def test_there_is_no_other_way_to_the_terminal() -> None:
-    """Nobody prints, or makes a console, but those whose business it is."""
+    """Check that only the listed modules print or create a console."""
     source = Path(knightfall.__file__).parent
     allowed = {
         "display/printable.py", "display/report.py", "cli/terminal.py",
         "kernel/compile.py", "solver/verify.py", "oracle/questions.py", "cli/commands/eval.py",
-        "course/generation_2017b.py",  # a person plays in a script of her own
+        "course/generation_2017b.py",  # a person plays in their own script
     }  # fmt: skip
     for file in source.rglob("*.py"):
         name = str(file.relative_to(source))

@@ -1,4 +1,4 @@
-"""The readers of printed tables notice what they are there to notice."""
+"""The readers of printed tables refuse tables that are not as expected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of heuristics share."""
+"""Fixtures of the tests of heuristics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from knightfall.heuristics import REGISTRY
 
 @pytest.fixture(autouse=True)
 def own_registry() -> Iterator[None]:
-    """What a test declares is forgotten after it."""
+    """Remove the heuristics that a test declares after the test."""
     before = dict(REGISTRY)
     yield
     REGISTRY.clear()

@@ -1,6 +1,4 @@
-"""Heuristic ids as text: read and printed back, refused with a helpful word, and worth what the
-sum of their parts is worth.
-"""
+"""Heuristic ids as text: parsing, printing, error messages, and values equal to their sums."""
 
 from __future__ import annotations
 
@@ -118,7 +116,7 @@ def test_a_damaged_expression_is_one_or_a_knightfall_error(text: str, data: st.D
     check_any_text(text[:at] + put + text[at + data.draw(st.integers(0, 2)) :])
 
 
-# -- what it means ---------------------------------------------------------------------------
+# -- parsing ---------------------------------------------------------------------------------
 
 
 def atoms(text: str) -> list[tuple[Fraction, str]]:
@@ -181,20 +179,20 @@ def test_what_is_read(text: str, terms: list[tuple[str, str]]) -> None:
         ("my.py", "file.py:function"),
         ("*open", "cannot read '*open'"),
         ("open,improved", "cannot read ',improved'"),
-        ("phase", "phase is no heuristic"),
+        ("phase", "phase is not a heuristic"),
         ("phase*", "a term is missing"),
         ("open*phase", "cannot read '*phase'"),
-        ("phase*(open+improved)", "'(open+improved)': only (1-phase)* has parentheses"),
-        ("stage", "stage is no heuristic"),
+        ("phase*(open+improved)", "'(open+improved)': parentheses are accepted only in (1-phase)*"),
+        ("stage", "stage is not a heuristic"),
         ("stage()", "cannot read ')'"),
         ("stage(open)", "the first stage needs a threshold"),
-        ("stage(0.5: open)", "the last of the stages, which has no threshold, is missing"),
+        ("stage(0.5: open)", "the last stage, which has no threshold, is missing"),
         ("stage(0.5: open, improved", "the closing parenthesis of stage(…) is missing"),
         ("stage(0.5: open, improved, null)", "', null)' follows the stage without a threshold"),
         ("stage(1.5: open, improved)", "between 0 and 1, not 1.5"),
         ("stage(1/0: open, improved)", "1/0 divides by zero"),
-        ("stage(0.2: open, 0.3: improved, null)", "must fall: 0.3 comes too late"),
-        ("stage(0.2: open, 0.2: improved, null)", "must fall: 0.2 comes too late"),
+        ("stage(0.2: open, 0.3: improved, null)", "must decrease: 0.3 comes too late"),
+        ("stage(0.2: open, 0.2: improved, null)", "must decrease: 0.2 comes too late"),
         ("stage(0.5: stage(0.2: open, null), null)", "cannot stand inside a stage"),
         ("stage(0.5: opne, null)", "unknown heuristic 'opne'; did you mean 'open'?"),
     ],
@@ -206,7 +204,7 @@ def test_what_is_refused(text: str, says: str) -> None:
     assert "\n" not in str(error.value)
 
 
-# -- what it is worth ------------------------------------------------------------------------
+# -- values ----------------------------------------------------------------------------------
 
 
 @cache
@@ -242,7 +240,10 @@ def phased_sum(position: Position, me: Side) -> float:
 
 
 def staged_sum(position: Position, me: Side) -> float:
-    """Over the cells, not the phase: 2/5 and 4/5 of them are whole numbers on no board here."""
+    """Return the sum's value, with stages chosen by cells instead of the phase.
+
+    On no board here are 2/5 or 4/5 of the cells a whole number.
+    """
     open, cells = len(position.open), position.board.cells
     if 5 * open >= 4 * cells:
         return 3 * NAIVE["improved"](position, me)
@@ -299,7 +300,7 @@ def test_the_staged_study_can_be_written_as_expressions(id: str, text: str) -> N
 
 
 def test_a_stage_holds_at_its_threshold() -> None:
-    """On 5×6, where 21 open cells are just 0.7 of the board."""
+    """Check the threshold on 5×6, where 21 open cells are exactly 0.7 of the board."""
     for open, stage in (
         (22, "improved"),
         (21, "improved"),
@@ -321,7 +322,7 @@ def test_only_the_stage_in_force_is_asked() -> None:
 
 
 def test_plain_python_inside_phases_and_stages(tmp_path: Path) -> None:
-    """As compiled, on boards with a 64th cell, too; an error names the function that was asked."""
+    """Compare with compiled values, also on boards with cell 63; errors name the function."""
     file = tmp_path / "mine.py"
     file.write_text(
         "class Never: pass\n"

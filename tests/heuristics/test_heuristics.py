@@ -1,4 +1,4 @@
-"""Every heuristic against its slow twin, its flags, its budget, and what must hold between them."""
+"""Every heuristic: its naive version, its flags, its step budget, and relations between them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ SEARCHING = LONGEST | {id for id in SPECIFIED["staged"] if id.startswith("main")
 """The ids that may look for the longest win."""
 
 FEW = 14
-"""Open cells up to which the slow twin of the longest win is quick enough."""
+"""Open cells up to which the naive version of the longest win is fast enough."""
 
 BOARDS = [(7, 7), (8, 8), (5, 5), (4, 6), (3, 21), (10, 6), (3, 3)]
 SIDES: tuple[Side, Side] = ("w", "b")
@@ -85,7 +85,7 @@ ENDLESS = "8/1nN5/8/2**4/1**1*3/2***3/3*1*2/1*1*4 w"
 
 @cache
 def score_of(id: str) -> Any:
-    """The dispatcher of a heuristic; `static_reach(1/3)` and the like are members of the family."""
+    """Return the dispatcher of a heuristic or of a member of a family, as `static_reach(1/3)`."""
     if id.startswith("static_reach("):
         r = Fraction(id.removeprefix("static_reach(").removesuffix(")"))
         dispatcher = compile_later(reachability.static_reach(float(r)), cache=True)
@@ -95,7 +95,7 @@ def score_of(id: str) -> Any:
 
 
 def value(id: str, position: Position, side: Side, sheet: Any = None) -> float:
-    """What a compiled heuristic says, from one side's point of view."""
+    """Return the value of a compiled heuristic from one side's point of view."""
     board = geometry(position.board)[0] if sheet is None else sheet
     open, me, opp = words(position, side)
     to_move = me if side == position.to_move else opp
@@ -105,7 +105,7 @@ def value(id: str, position: Position, side: Side, sheet: Any = None) -> float:
 
 
 def scattered(width: int, height: int, open_cells: int, seed: int) -> Position:
-    """So many open cells and the knights anywhere: random games rarely get to the very end."""
+    """Return a position with few open cells and knights anywhere, rare in random games."""
     rng = random.Random(seed)
     board = Board.of(width, height)
     white, black, *open = rng.sample(range(board.cells), open_cells + 2)
@@ -114,7 +114,7 @@ def scattered(width: int, height: int, open_cells: int, seed: int) -> Position:
 
 @cache
 def with_open(width: int, height: int, open_cells: int, seed: int) -> Position:
-    """A position of a random game with so many open cells."""
+    """Return a position of a random game with a number of open cells."""
     rng = random.Random(seed)
     while True:
         for position in random_game(Position.start(width, height), rng):
@@ -124,7 +124,7 @@ def with_open(width: int, height: int, open_cells: int, seed: int) -> Position:
 
 @cache
 def some_positions() -> list[Position]:
-    """Positions of all phases, and around every share of open cells at which something changes."""
+    """Return positions of all phases, and around every phase at which a heuristic changes."""
     found = []
     for seed, (width, height) in enumerate(BOARDS):
         found += random_positions(width, height, 40, seed, min_placed=2)
@@ -239,8 +239,8 @@ def test_the_published_example() -> None:
 
 
 def test_open_cluster_by_hand() -> None:
-    # Ten of 49 cells are blocked.  The 4×4 windows from (2,0) and from (0,3) are both empty; down
-    # the first column of windows comes first, so k = (4,2), six steps from a7.
+    # Ten of 49 cells are blocked.  The 4×4 windows from (2,0) and from (0,3) are both empty.
+    # Windows are scanned column by column, so the first one counts, k = (4,2), six steps from a7.
     position = Position.from_fen("N**4/**n4/7/7/7/7/3**** w")
     assert value("aggressive", position, "w") == 1 - 2 * 5
     assert value("open_cluster", position, "w") == -9 + 8 / 14
@@ -250,10 +250,10 @@ def test_open_cluster_by_hand() -> None:
 
 
 def test_lookahead_ratio_by_hand() -> None:
-    # On the ring that 3×3 is, a3 leads to b1 only and c2 to a1 only, and each has one way on.
+    # On 3×3 the knight's moves form a ring: a3 leads to b1 only, c2 to a1 only, each leads on.
     ring = Position.from_fen("N2/2n/3 w")
     assert value("lookahead_ratio", ring, "w") == value("lookahead_ratio", ring, "b") == 1
-    # a1 is the only escape of both: whoever goes there leaves the other none.
+    # a1 is the only escape of both: the side that takes it leaves the other none.
     shared = Position.from_fen("*N*/2n/1** w")
     assert value("lookahead_ratio", shared, "w") == math.inf
     stuck = Position.from_fen("***/*Nn/3 b")
@@ -296,7 +296,7 @@ def test_mirrored_positions_have_the_same_value_iff_promised(id: str, step: int)
         return any(value(id, image, "w") != here for image in images(position))
 
     promised = REGISTRY[id.split("(")[0]].symmetric
-    # Mirror images of the longest wins differ only once they are cut short.
+    # Mirror images of the longest wins differ only if they run out of steps.
     assert promised == (id not in LOPSIDED | LONGEST)
     promised |= id in LONGEST
     tried = [p for p in some_positions() if manageable(id, p)][::step]
@@ -373,7 +373,7 @@ def test_each_side_of_a_difference_gets_half_the_share() -> None:
             white, black = (value("longest_win", position, side, halves) for side in SIDES)
             assert value("longest_win_difference", position, "w", sheet) == white - black
             assert value("longest_win_difference", position, "b", sheet) == black - white
-            # An evaluation is cut once, whether for one of its sides or for both.
+            # An evaluation counts as cut once, for one of its sides or for both.
             assert sheet.cut == (2 if halves.cut else 0)
             only_one_cut += halves.cut == 1
     assert only_one_cut > 5
@@ -395,7 +395,7 @@ def test_another_thread_can_stop_an_evaluation() -> None:
     assert sheet.cut == 1, "this position must keep it busy"
 
     sheet.step_limit, sheet.cut = NO_LIMIT, 0
-    # A daemon, so that a heuristic that does not listen fails the test instead of hanging it.
+    # A daemon thread, so that a heuristic that does not stop fails the test instead of hanging it.
     worker = threading.Thread(
         target=value, args=("longest_win_difference", position, "w", sheet), daemon=True
     )
@@ -408,7 +408,7 @@ def test_another_thread_can_stop_an_evaluation() -> None:
     assert sheet.cut == 1
 
 
-# -- what must hold between them -------------------------------------------------------------
+# -- relations between heuristics ------------------------------------------------------------
 
 
 ZERO_SUM = [
@@ -486,7 +486,7 @@ for score in scores:
 
 
 def test_a_second_process_loads_what_the_first_compiled(tmp_path: Path) -> None:
-    if known := cache_folder():  # all but what is asked for, or that were compiled as well
+    if known := cache_folder():  # all other files, otherwise they would be compiled as well
         asked_for = "*longest_win*", "*lookahead_ratio*", "*static*"
         there = tmp_path / "machine-code"
         shutil.copytree(known, there, ignore=shutil.ignore_patterns(*asked_for))

@@ -1,4 +1,4 @@
-"""Heuristics that mean harm: the tame ones of those that `tests/torture` lets loose."""
+"""Hostile heuristics: the quick cases of `tests/torture`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_there_are_enough_of_them() -> None:
 
 @pytest.fixture(scope="module")
 def before() -> PairRecord:
-    """What the innocent play when nobody else does."""
+    """Play the pair of harmless agents before any hostile heuristic was loaded."""
     return play_pair(INNOCENT)
 
 

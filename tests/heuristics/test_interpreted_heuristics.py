@@ -1,4 +1,4 @@
-"""Your own heuristics that stay plain Python: slower, and otherwise the same."""
+"""Users' heuristics that cannot be compiled: slower than compiled ones, otherwise the same."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def test_an_interrupt_that_a_heuristic_makes_up_costs_its_game(files: Files) -> 
     path = files.write("raising.py", RAISING.format(error="KeyboardInterrupt"))
     culprit = f"id({path}:score, depth=7)"
     slow_evaluator(f"{path}:score")
-    with ThreadPoolExecutor(1) as elsewhere:  # as in a worker: not where Ctrl-C is heard
+    with ThreadPoolExecutor(1) as elsewhere:  # as in a worker: not the thread that handles Ctrl-C
         task = PairTask(0, culprit, "random", "5/1N3/5/3n1/5 w", 5)
         pair = elsewhere.submit(play_pair, task).result()
     assert [(game.winner, game.reason) for game in pair.games] == [("b", "crash"), ("w", "crash")]
@@ -273,7 +273,7 @@ def test_plain_python_keeps_a_time_budget_in_many_threads(files: Files) -> None:
 
 
 def test_a_published_heuristic_is_compiled_once_whatever_python_calls_it_with() -> None:
-    """For sets of all cells, the last one included, though a small set looks like a number."""
+    """Check sets with all cells, the last one included, though a small set is a small int."""
 
     @published
     def how_many(board: Any, open: int, me: int, opp: int, to_move: int) -> float:
@@ -286,7 +286,7 @@ def test_a_published_heuristic_is_compiled_once_whatever_python_calls_it_with() 
 
 
 def test_plain_python_may_import_a_published_heuristic_when_it_is_asked(tmp_path: Path) -> None:
-    """In a process in which nobody has imported it before."""
+    """Check this in a process in which it was not imported before."""
     file = tmp_path / "late.py"
     file.write_text(
         "def score(board, open, me, opp, to_move):\n"

@@ -1,4 +1,4 @@
-"""The learned heuristics: their features counted anew by hand, their values by the arrays."""
+"""The learned heuristics: their features counted with sets, their values from the arrays."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def features(position: Position, kind: str) -> dict[str, float]:
 
 
 def rings(position: Position, cell: int) -> list[set[int]]:
-    """The open cells by the steps that it takes to get there alone."""
+    """Return the open cells by the number of steps a lone knight needs to reach them."""
     found: list[set[int]] = []
     seen: set[int] = set()
     edge = {cell}
@@ -112,7 +112,7 @@ def by_hand(position: Position) -> dict[str, float]:
 
 
 def studied(position: Position, mover: int, waiter: int, ways: dict[int, int]) -> dict[str, float]:
-    """The terms of the studies, by the formulas that they printed."""
+    """Return the terms of the studies by their printed formulas."""
     board, open = position.board, position.open
     found: dict[str, float] = {}
     reached = {}
@@ -155,7 +155,7 @@ def studied(position: Position, mover: int, waiter: int, ways: dict[int, int]) -
 
 
 def race_by_hand(position: Position) -> dict[str, float]:
-    """What the net counts, with sets: whoever comes first, cell by cell."""
+    """Return the counts of the net, computed with sets: which knight reaches each cell first."""
     board, open = position.board, set(position.open)
     mover, waiter = (position.knight(side) for side in (position.to_move, _other(position)))
     assert mover is not None
@@ -203,7 +203,7 @@ def view(position: Position, side: str) -> str:
 
 
 def by_arrays(position: Position, kind: str, side: str) -> float:
-    """The log-odds for a side, by the file's arrays in double precision."""
+    """Return the log odds for a side, computed from the file's arrays in double precision."""
     names, counted = SEEN_BY[kind][0], BY_HAND[kind](position)
     seen = np.array([counted[name] for name in names], float)
     arrays = read_model(KINDS[kind], kind, names)[view(position, side)]
@@ -223,13 +223,13 @@ def test_values_are_those_of_the_arrays(board: str, kind: str) -> None:
         for side in ("w", "b"):
             wanted = by_arrays(position, kind, side)
             assert heuristic.value(position, side) == pytest.approx(wanted, rel=1e-6, abs=1e-6)
-        if kind == "linear":  # both sides believe in the same truth
+        if kind == "linear":  # the values of both sides are opposite
             sides = [heuristic.value(position, side) for side in ("w", "b")]
             assert sides[0] == pytest.approx(-sides[1], abs=1e-6)
 
 
 def test_the_first_layer_is_exact_in_single_precision() -> None:
-    """No sum of a hidden unit can have more bits than a float32, whatever is counted."""
+    """Check that no sum of a hidden unit needs more bits than a float32 has, for any counts."""
     for arrays in read_model(NET, "net", RACE).values():
         largest = 64 * np.abs(arrays["first"]).sum(axis=0) + np.abs(arrays["first_bias"])
         assert largest.shape == (HIDDEN,)
@@ -252,7 +252,7 @@ def changed(**parts: Any) -> str:
 
 
 def nudged() -> str:
-    """A net one of whose weights single precision could not add up exactly."""
+    """Return a net with a weight that single precision could not add exactly."""
     hunter = json.loads(NET.read_text(encoding="utf-8"))["hunter"]
     return changed(hunter={**hunter, "first_bias": [1e-5, *hunter["first_bias"][1:]]})
 
@@ -275,7 +275,7 @@ def nudged() -> str:
             '"hunter.first[0][0]" must be a number',
         ),
         (changed(hunter={"first": [["1"] * 32] * 19}), "to 3.40282e+38, not '1'"),
-        (nudged(), "hunter.first_bias has numbers that are no multiples of 2⁻¹²"),
+        (nudged(), "hunter.first_bias has numbers that are not multiples of 2⁻¹²"),
     ],
 )
 def test_a_file_that_is_no_model_is_refused(tmp_path: Path, text: str, words: str) -> None:
@@ -318,7 +318,7 @@ def test_explain_tells_every_feature() -> None:
 
 
 def test_what_cannot_be_explained_is_told() -> None:
-    with pytest.raises(KnightfallError, match="once both knights stand"):
+    with pytest.raises(KnightfallError, match="both knights must be on the board"):
         explain(Position.start(), "learned_linear")
     with pytest.raises(KnightfallError, match="unknown heuristic"):
         explain(some_positions("7x7", 1)[0], "learned_nothing")

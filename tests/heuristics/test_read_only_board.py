@@ -1,4 +1,4 @@
-"""A heuristic cannot change the rules or the budget: its board is read-only, and watched."""
+"""A heuristic cannot change the rules or the budget: its board is read-only and checked."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def score(board, open, me, opp, to_move):
 
 
 def written(files: Files, *body: str) -> str:
-    """A heuristic with such a body, by its id."""
+    """Write a heuristic with a body, and return its id."""
     lines = "".join(f"    {line}\n" for line in body)
     path = files.write("hostile.py", HEAD + lines + "    return 1.0\n")
     return f"{path}:score"
 
 
-# -- refused when it is compiled -------------------------------------------------------------
+# -- refused by the compiler -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def written(files: Files, *body: str) -> str:
         ("board.ring.reshape(64 * 12)[3] = 0  # here", "here"),
         ("spoil(board, me)", "spoils"),
         ("empty(board.touching, me)", "empties"),
-        ("if board.width == 99: board.cells = 3  # here", "here"),  # never on our boards
+        ("if board.width == 99: board.cells = 3  # here", "here"),  # never true on these boards
     ],
 )
 def test_what_writes_to_the_board_is_refused_with_its_line(
@@ -142,10 +142,10 @@ def test_an_array_of_ones_own_may_be_written_to(files: Files) -> None:
             return SEEN[me] > 0
         """,
     )
-    assert slow_evaluator(f"{path}:score").value(START) == 1.0  # Numba takes globals for constants
+    assert slow_evaluator(f"{path}:score").value(START) == 1.0  # Numba treats globals as constants
 
 
-# -- refused when it happens -----------------------------------------------------------------
+# -- refused when it runs --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_plain_python_that_writes_late_ends_the_search(files: Files) -> None:
         run_search(small, SEARCHES["alphabeta"], ready, Budget(depth=2))
 
 
-# -- noticed, whatever the way ---------------------------------------------------------------
+# -- detected afterwards ---------------------------------------------------------------------
 
 LIMIT = geometry(Board.of(7, 7)).dtype.fields["limit"][1]  # type: ignore[index]
 KNIGHT = geometry(Board.of(7, 7)).dtype.fields["knight"][1]  # type: ignore[index]
@@ -231,7 +231,7 @@ def test_a_search_may_change_its_work_sheet_and_nothing_else() -> None:
     seal = Seal(boards)
     boards["failed"], boards["cut"], boards["reading"], boards["asked"] = 1, 3, 7, 9
     assert not seal.broken
-    boards["limit"] = 0  # told to stop
+    boards["limit"] = 0  # stopped
     assert not seal.broken
     fields = boards.dtype.names or ()
     for field in (*fields[: fields.index("limit")], "clock", "dial", "deadline", "step_limit"):

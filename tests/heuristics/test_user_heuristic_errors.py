@@ -1,4 +1,4 @@
-"""Your own heuristics: files that do not work, and what is said about them."""
+"""Users' heuristics with errors, and the messages about them."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_an_error_in_a_compiled_heuristic_is_told_with_its_line(
             run_search(small, SEARCHES[method], ready, Budget(depth=7))
         assert str(error.value).startswith(where)
         assert "\n" not in str(error.value)
-        # Nothing is left behind.
+        # No state remains.
         assert run_search(START, SEARCHES[method], ready, Budget(depth=3)).score == 1.0
     late = Position.from_fen("1***1/1N3/***2/3n1/5 w")
     with pytest.raises(KnightfallError) as error:
@@ -170,7 +170,7 @@ def test_a_division_of_the_boards_own_numbers_is_told_with_its_line(
     path = files.write("bad.py", f"def score(board, open, me, opp, to_move):\n    return {body}\n")
     position = Position.from_fen("1N5/7/7/7/7/4n2/7 w")
     with warnings.catch_warnings():
-        warnings.simplefilter("error", RuntimeWarning)  # nor should a stray warning be seen
+        warnings.simplefilter("error", RuntimeWarning)  # nor should there be another warning
         with pytest.raises(KnightfallError) as error:
             evaluator(f"{path}:score").value(position)
     assert str(error.value).startswith(f"heuristic {path}:score, line 2: ZeroDivisionError")
@@ -336,7 +336,7 @@ def test_a_heuristic_that_never_returns_is_named(
     small = Position.from_fen("5/1N3/5/3n1/5 w")
     assert run_search(small, SEARCHES[method], ready, Budget(depth=4)).depth == 4
     budgets = [Budget(depth=7)]
-    if method == "deepening":  # the others are watched in the same way
+    if method == "deepening":  # the other searches are checked in the same way
         budgets += [Budget(depth=20, nodes=10**6), Budget(time=10**9)]
         with pytest.raises(KnightfallError, match=said):
             ready.value(Position.from_fen("1***1/1N3/***2/3n1/5 w"))

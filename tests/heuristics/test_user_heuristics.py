@@ -1,4 +1,4 @@
-"""Your own heuristics: files that work."""
+"""Users' heuristics in files that work."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from knightfall.position import Position, Side, other
 from knightfall.search.budget import Budget
 
 EDGE = Position.from_fen("7/N6/7/3n3/7/7/7 w")
-"""First player: three moves, second player: eight."""
+"""A position in which the first player has three moves, the second player eight."""
 
 
 # -- files that work -------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def test_a_file_that_was_edited_is_read_again(files: Files) -> None:
     says(2.5)
     assert evaluator(f"{path}:score").value(START) == 2.5
     assert parse_agent(f"minimax({path}:score, depth=1)").analyse(START).score == 2.5
-    # Whoever is in the middle of a game is not confused.
+    # Evaluators that are in use are not affected.
     assert first.value(START) == 1.5
     assert thinker.analyse(START).score == 1.5
     assert evaluator(f"3*{path}:score-open").value(START) == 7.5 - 6

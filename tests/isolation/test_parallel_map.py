@@ -23,7 +23,7 @@ from knightfall.isolation import parallel_map as maps
 from knightfall.isolation.parallel_map import RunnerOptions, in_order, parallel_map
 from knightfall.oracle.grade import grade
 from knightfall.solver.atlas_build import Builder
-from knightfall.solver.certificate import written_out
+from knightfall.solver.certificate import certify_by_answers
 
 needs_signals = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
 
@@ -107,13 +107,13 @@ def test_an_atlas_and_a_certificate_are_the_same(
 ) -> None:
     board, small = Board.of(4, 4), Board.of(3, 5)
     entries = Builder(board, folder=tmp_path / "here").build()
-    proof = written_out(small, small=1).text
+    proof = certify_by_answers(small, small=1).text
     for number, options in enumerate(everywhere):
         map_calls = partial(parallel_map, options=options, describe=str)
         builder = Builder(board, folder=tmp_path / str(number))
         assert builder.build(map_calls=map_calls) == entries
         assert builder.nodes > 0
-        assert written_out(small, small=1, map_calls=map_calls).text == proof
+        assert certify_by_answers(small, small=1, map_calls=map_calls).text == proof
 
 
 def test_a_build_goes_on_whoever_began_it(tmp_path: Path, processes: Executor) -> None:

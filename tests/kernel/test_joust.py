@@ -1,9 +1,9 @@
-"""An outside referee: `pyffish` plays the same game under the name of Joust.
+"""The rules compared with `pyffish`, where the same game is the variant Joust.
 
-Two things differ there and are translated here.  A move is written with its origin and the wall
-it leaves (``b5c7,c7b5``); we keep the destination.  And pyffish's wall rule also puts a stray wall
-on the board when a knight is *dropped*, so that placement is refereed by a twin of the variant
-without walls, which is the same game as long as nobody has moved.
+Two things differ and are translated here.  A move is written with its origin and the wall it leaves
+(``b5c7,c7b5``); only the destination is kept.  And pyffish's wall rule also puts a wall on the
+board when a knight is *dropped*, so that placement is compared with a copy of the variant without
+walls, which is the same game until the first move.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ pyffish: Any = None
 
 @pytest.fixture(autouse=True, scope="module")
 def _referee() -> None:
-    """Its tables take a hundred megabytes, which only one of several processes needs."""
+    """Load pyffish when it is first used: its tables take a hundred megabytes."""
     global pyffish
     pyffish = import_module("pyffish")
     for width, height, _ in SIZES:
@@ -46,14 +46,14 @@ wallingRule = none
 
 
 def joust(position: Position) -> tuple[str, str]:
-    """The name of the variant and the FEN by which pyffish knows a position."""
+    """Return the variant's name and pyffish's FEN of a position."""
     board = position.board
     game = "joust" if position.placed else "place"
     return f"{game}{board.width}x{board.height}", f"{position.fen} - - 0 1"
 
 
 def destination(move: str) -> str:
-    """Where ``N@d4``, ``b5c7`` or ``b5c7,c7b5`` ends."""
+    """Return the destination of ``N@d4``, ``b5c7`` or ``b5c7,c7b5``."""
     match = re.fullmatch(r"(?:N@|[a-z][0-9]+)([a-z][0-9]+)", move.split(",")[0])
     assert match, move
     return match[1]
@@ -92,7 +92,7 @@ def test_legal_moves_and_fens_agree(width: int, height: int, how_many: int) -> N
 
 @each_size
 def test_whole_games_agree(width: int, height: int, how_many: int) -> None:
-    """The referee hears the moves only, never a position after the placements."""
+    """Pass pyffish only the moves, not the positions after the placements."""
     rng = random.Random(2)
     for _ in range(how_many // 20):
         game = list(random_game(Position.start(width, height), rng))
@@ -117,7 +117,7 @@ def test_perft_agrees_three_ways(width: int, height: int, how_many: int) -> None
 
 
 def test_perft_of_the_placement_agrees_three_ways() -> None:
-    """Two plies of placing; from the third on the wall rule would be needed."""
+    """Compare perft of the two placements; deeper ones would need the wall rule."""
     start = Position.start(7, 7)
     lines = joust_perft(*joust(start), 2, [])
     assert start.perft(2) == perft_of(start, 2) == lines == 49 * 48

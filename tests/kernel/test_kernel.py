@@ -1,4 +1,4 @@
-"""The compiled rules against sets of cells and against `Position`."""
+"""The compiled rules, compared with sets of cells and with `Position`."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ each_danger = pytest.mark.parametrize("board", FULL_WORD + NEARLY_FULL_WORD, ids
 
 
 def cells(word: int) -> set[int]:
-    """The set a word stands for, by way of its binary digits."""
+    """Return the set of cells of a word, read from its binary digits."""
     return {cell for cell, digit in enumerate(reversed(f"{int(word):b}")) if digit == "1"}
 
 
 def knight_steps(board: Board, start: set[int]) -> set[int]:
-    """All cells a knight's move from any of `start`."""
+    """Return all cells a knight's move from any cell of `start`."""
     return {
         cell
         for cell in range(board.cells)
@@ -50,7 +50,7 @@ def knight_steps(board: Board, start: set[int]) -> set[int]:
 
 
 def walk(board: Board, open: set[int], start: int) -> set[int]:
-    """All cells a lone knight can get to, one step at a time."""
+    """Return all cells that a lone knight can reach, found step by step."""
     reached: set[int] = set()
     left = knight_steps(board, {start}) & open
     while left:
@@ -107,7 +107,7 @@ def test_words_are_unsigned_and_cells_are_signed(
 def test_the_compiler_infers_the_same_types_by_itself(
     function: Any, result: Any, arguments: tuple[Any, ...]
 ) -> None:
-    """A declared result would hide a detour through floats; inference shows it."""
+    """Check inferred types: a declared result type would hide an intermediate float."""
     inferred = numba.njit(function.py_func)
     inferred.compile(arguments)
     assert inferred.nopython_signatures == [result(*arguments)]
@@ -162,7 +162,7 @@ def test_each_search_gets_a_work_sheet_of_its_own() -> None:
 
 
 def check_rules(position: Position) -> None:
-    """Every rule, for both knights, against sets."""
+    """Compare every rule, for both knights, with sets."""
     board = position.board
     one = geometry(board)[0]
     open, mover, waiter = words(position)
@@ -209,7 +209,7 @@ def test_the_last_cell_is_a_cell_like_any_other(board: Board) -> None:
     before = Position.start(board.width, board.height)
     for cell in board.knight[corner]:
         check_rules(before.play(board.name(cell)).play("a1"))
-    # A knight whose only way out is the last cell.
+    # A knight whose only move is to the last cell.
     start = board.knight[corner][0]
     other = next(cell for cell in range(board.cells) if cell not in (start, corner))
     cornered = Position(board, frozenset({corner}), start, other, "w")
@@ -258,7 +258,7 @@ def test_perft_from_the_empty_board() -> None:
     for width, height in [(3, 3), (3, 4), (5, 5), (8, 8)]:
         start = Position.start(width, height)
         assert perft_of(start, 3) == start.perft(3)
-    # Of the 48 places for the other knight, one stands in the way of any given step.
+    # Of the 48 cells for the other knight, one blocks any given step.
     seven = Board.of(7, 7)
     steps = sum(len(seven.knight[cell]) for cell in range(49))
     assert perft_of(Position.start(), 3) == 47 * steps

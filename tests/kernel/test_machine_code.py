@@ -1,4 +1,4 @@
-"""Machine code that is kept: whatever happens to its files, a command goes on."""
+"""The disk cache of machine code: damaged or unwritable files never stop a command."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIGNATURE = types.int64(types.int64)
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A cache folder of the test's own."""
+    """Use a separate cache folder for the test."""
     monkeypatch.setenv("KNIGHTFALL_CACHE_DIR", str(tmp_path / "cache"))
     forget_folders()
     found = compile.module_folder(__name__)
@@ -40,7 +40,7 @@ def twice_plus_one(number: int) -> int:
 
 
 def used() -> int:
-    """Make use of the function as a new process would; how often it was found in the cache."""
+    """Load and call the function like a new process; return how often the cache had it."""
     function: Any = compile.compiled(SIGNATURE)(twice_plus_one)
     assert function(3) == 7
     return sum(function.stats.cache_hits.values())
@@ -56,7 +56,7 @@ def test_what_was_compiled_is_found_again(folder: Path) -> None:
 
 
 class Bomb:
-    """Unpickled, it raises something that nobody expects."""
+    """An object that raises an unusual exception when it is unpickled."""
 
     def __reduce__(self) -> Any:
         return exec, ("raise RecursionError('boo')",)
@@ -159,7 +159,7 @@ def test_a_disk_that_fills_up_between_two_files_leaves_nobody_with_the_wrong_cod
     assert function(0.25) == 1.5
 
 
-# -- whose folder ----------------------------------------------------------------------------
+# -- ownership of the folder -----------------------------------------------------------------
 
 
 def mode(path: Path) -> int:
@@ -176,7 +176,7 @@ def test_the_folder_is_private(folder: Path, before: int | None) -> None:
         forget_folders()
         assert compile.module_folder(__name__) == folder
     assert (mode(folder), mode(folder.parent)) == (0o700, 0o700)
-    # What others could have written to is not believed.
+    # Files that other users could have written are not used.
     assert used() == (0 if before == 0o777 else 1)
 
 

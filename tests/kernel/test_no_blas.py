@@ -1,4 +1,4 @@
-"""A command starts without SciPy's linear algebra; a heuristic that needs it still gets it."""
+"""Commands start without SciPy's linear algebra; a heuristic that needs it still works."""
 
 from __future__ import annotations
 

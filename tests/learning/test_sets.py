@@ -331,7 +331,7 @@ def test_bad_settings(args: list[str], named: str, tmp_path: Path) -> None:
 
 def test_folders_of_others_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("precious")
-    assert "holds other files ('mine.txt')" in refused("learn", "data", str(tmp_path), *ARGS)
+    assert "is not empty (it has 'mine.txt')" in refused("learn", "data", str(tmp_path), *ARGS)
     assert "is a file" in refused("learn", "data", str(tmp_path / "mine.txt"), *ARGS)
     assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
 

@@ -468,7 +468,7 @@ def test_a_damaged_file_is_noticed_and_named(copy: Path) -> None:
 def test_folders_of_others_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("precious")
     args = "learn", "tune", WRONG
-    assert "holds other files ('mine.txt')" in refused(*args, str(tmp_path), *SMALL)
+    assert "is not empty (it has 'mine.txt')" in refused(*args, str(tmp_path), *SMALL)
     assert "is a file" in refused(*args, str(tmp_path / "mine.txt"), *SMALL)
     assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
 

@@ -1,5 +1,6 @@
-"""Budgets as values, and time budgets at work: every search is stopped, in every thread and in
-every process.  How long it took is nobody's business here: the machine may be busy.
+"""Budgets as values, and time budgets: every search is stopped, in every thread and process.
+
+How long a search took is not tested, because the machine may be busy.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from knightfall.position import Position
 from knightfall.search.budget import DEEPEST, LONGEST, Budget, parse_budget
 
 ENDLESS = Position.from_fen("8/8/2N5/8/8/5n2/8/8 w")
-"""Hundreds of millions of nodes from its end."""
+"""A position whose full search takes hundreds of millions of nodes."""
 
 # -- values ----------------------------------------------------------------------------------
 
 
 def given_as(text: str) -> dict[str, str]:
-    """``nodes=5, time=1ms`` as a parser of agents hands it over."""
+    """Return the parts of ``nodes=5, time=1ms`` as the parser of agents passes them."""
     pairs = (part.partition("=") for part in text.split(", ") if part)
     return {key: value for key, _, value in pairs}
 
@@ -159,7 +160,7 @@ def test_a_search_heeds_the_clock_even_if_nobody_rings(monkeypatch: pytest.Monke
     monkeypatch.setattr(Alarm, "ring", lambda alarm: None)
     report = thinker.analyse(ENDLESS)
     assert 0 < report.nodes < 300_000_000
-    monkeypatch.setattr(interrupt, "_CLOCK", 0)  # and without a clock only the nodes stop it
+    monkeypatch.setattr(interrupt, "_CLOCK", 0)  # without a clock only the node limit stops it
     assert agent("id(improved, nodes=300000, time=1ms)").analyse(ENDLESS).nodes == 300_000
 
 
@@ -211,7 +212,7 @@ def test_the_stopwatch_stops_each_search_once_and_no_other() -> None:
     watch = Stopwatch()
     now = time.perf_counter()
     boards = [geometry(Board.of(3, 3)) for _ in range(6)]
-    # In no order, one of them long past, one far in the future.
+    # In random order, one of them long past, one far in the future.
     for number, after in enumerate([0.05, 0.01, -5.0, 3600.0, 0.03]):
         watch.stop_at(now + after, boards[number])
     deadline = now + 120
@@ -222,7 +223,7 @@ def test_the_stopwatch_stops_each_search_once_and_no_other() -> None:
 
 
 def run(program: str) -> subprocess.CompletedProcess[str]:
-    """A Python process of its own; one that never ends is a failure, not a hanging test."""
+    """Run Python code in another process with a time limit, so that the test cannot hang."""
     return processes.run(
         [sys.executable, "-c", textwrap.dedent(program)],
         text=True,

@@ -1,5 +1,5 @@
-"""The compiled searches against full searches in plain Python, the exact end of small games, and
-the promises every search makes: legal moves, kept budgets, the same answer every time.
+"""The compiled searches compared with full searches in plain Python and with exact solutions of
+small games; and the contract of every search: legal moves, kept budgets, reproducible results.
 
 The node counts in `SIGNATURE` are the signature of the searches.  After a change that is meant to
 alter them, print the new table with::
@@ -38,7 +38,7 @@ from knightfall.search.budget import Budget, Report
 from knightfall.search.run_search import SEARCHES, run_search
 
 METHODS = tuple(method for method in SEARCHES if method != "any_move")
-"""Those that look ahead and can be relied upon; of students, test_student.py tells."""
+"""The correct searches that look ahead; students' searches are in test_student.py."""
 
 HEURISTICS: dict[str, Naive] = {
     **{
@@ -61,19 +61,19 @@ HEURISTICS: dict[str, Naive] = {
     },
     "static_reach(1/3)": naive_static_reach(Fraction(1, 3)),
 }
-"""What is searched with: most are no zero sum, some depend on the mover, one is often infinite."""
+"""The tested heuristics: most are not zero-sum, some depend on the mover, one is often infinite."""
 
 PLAIN_METHODS = ("minimax", "alphabeta", "plain_deepening")
 
 
 def still_on(found: list[Position]) -> list[Position]:
-    """Those in which there is something to search for."""
+    """Return the positions in which the game is not over."""
     return [position for position in found if position.winner is None]
 
 
 @cache
 def small_and_large() -> list[Position]:
-    """Both knights placed, any phase, five sizes."""
+    """Return positions of five sizes in any phase, with both knights placed."""
     sizes = {(3, 4): 30, (4, 4): 40, (5, 5): 30, (7, 7): 15, (8, 8): 8}
     return still_on(
         [
@@ -96,30 +96,30 @@ PLACEMENTS = [
     # Blocked from the start, as a FEN may be.
     (Position.from_fen("2*1/*2*/1*2/3*[Nn] w"), 3),
 ]
-"""Knights in the pocket, and how deep plain Python can look."""
+"""Positions with knights in the pocket, and the depth that plain Python can search."""
 
 
 def played(position: Position, line: tuple[str, ...]) -> Position:
-    """The end of a line; `play` refuses what is not legal."""
+    """Return the position at the end of a line; `play` raises for an illegal move."""
     for move in line:
         position = position.play(move)
     return position
 
 
 def within_rounding(value: float) -> Any:
-    """A compiled sum may differ from the slow one in the last bits."""
+    """Return whether two values are equal but for rounding in the last bits."""
     return pytest.approx(value, rel=0, abs=1e-9)
 
 
 def check_against_naive(position: Position, depth: int, id: str) -> None:
-    """Every plain search finds the value, one of the best moves, and a line that proves it."""
+    """Check that each plain search finds the value, a best move, and a line with that value."""
     heuristic = HEURISTICS[id]
     tree = search(position, depth, heuristic)
     close = within_rounding(tree.value)
     for method in PLAIN_METHODS:
         report = run_search(position, SEARCHES[method], evaluator(id), Budget(depth=depth))
 
-        def told(method: str = method, report: Report = report) -> str:  # dear, and seldom needed
+        def told(method: str = method, report: Report = report) -> str:  # slow, and seldom needed
             return f"{method} depth {depth} {id} {position.fen}: {report}"
 
         assert reported(report) == close, told()
@@ -150,7 +150,7 @@ def check_against_naive(position: Position, depth: int, id: str) -> None:
 def test_plain_searches_equal_a_full_search_in_plain_python(id: str, step: int) -> None:
     for number, position in enumerate(small_and_large()[::step]):
         for depth in (1, 2, 3, 4):
-            if depth < 4 or step == 1 or number % 3 == 0:  # in plain Python that takes long
+            if depth < 4 or step == 1 or number % 3 == 0:  # plain Python takes long for this
                 check_against_naive(position, depth, id)
 
 
@@ -170,7 +170,7 @@ def test_plain_searches_understand_any_fen(position: Position, id: str) -> None:
 
 
 def test_leaves_before_both_knights_stand_count_nothing() -> None:
-    # `center` says 0.5 or more for every cell of the board, so an answer of 0 was not asked of it.
+    # `center` is 0.5 or more for every cell, so a score of 0 is not its value.
     report = parse_agent("minimax(center, depth=1)").analyse(Position.start(7, 7))
     assert (report.score, report.nodes, report.proven) == (0.0, 50, False)
     report = parse_agent("minimax(center, depth=2)").analyse(Position.start(7, 7))
@@ -178,7 +178,7 @@ def test_leaves_before_both_knights_stand_count_nothing() -> None:
 
 
 def early(how_many: int, seed: int) -> list[Position]:
-    """7×7 with at least 35 open cells, where no knight can be cut off within a few plies."""
+    """Return positions of 7×7 with at least 35 open cells, far from any separation."""
     rng = random.Random(seed)
     found: list[Position] = []
     while len(found) < how_many:
@@ -188,7 +188,7 @@ def early(how_many: int, seed: int) -> list[Position]:
 
 
 def cut_off_within(position: Position, plies: int) -> bool:
-    """Whether the knights may be separated after so many plies."""
+    """Return whether the knights may be separated within a number of plies."""
     if position.winner is not None:
         return True
     assert position.white is not None
@@ -209,7 +209,7 @@ def cut_off_within(position: Position, plies: int) -> bool:
     [
         *("improved", "open", "center", "near_opponent", "bfs_reach"),
         *("lookahead_ratio", "open_cluster"),
-        # Windows are narrow; values may lie closer still, or far apart.
+        # Null windows are narrow; these values lie even closer together, or far apart.
         *("1/999999999*bfs_reach", "999999999*bfs_reach", "1/999999999*improved"),
     ],
 )
@@ -232,7 +232,7 @@ def test_deepening_gives_the_value_of_plain_alphabeta(id: str, step: int) -> Non
 
 
 def value_of_move(position: Position, move: str, id: str, depth: int) -> float:
-    """What a move is worth: each reply is searched on its own, by plain alpha-beta."""
+    """Return the value of a move, by plain alpha-beta searches of each reply."""
     me = position.to_move
     after = position.play(move)
     assert after.winner is None
@@ -263,7 +263,7 @@ def test_deepening_needs_fewer_nodes_than_plain_alphabeta() -> None:
 
 
 def openings(width: int, height: int) -> list[Position]:
-    """Every two cells for the knights, first player to move."""
+    """Return all openings, first player to move."""
     board = Board.of(width, height)
     every = frozenset(range(board.cells))
     return [
@@ -275,20 +275,20 @@ def openings(width: int, height: int) -> list[Position]:
 
 @cache
 def solvable() -> list[Position]:
-    """Positions that plain Python can play to the end in every way."""
+    """Return positions that plain Python can search to the end."""
     found = random_positions(4, 4, 150, 11, min_placed=2)
     found += random_positions(3, 7, 100, 12, min_placed=2)
     found += random_positions(4, 5, 150, 13, min_placed=2)
     found += random_positions(5, 5, 250, 14, min_placed=2)
     found += random_positions(7, 7, 250, 15, min_placed=2)
     few = [position for position in still_on(found) if len(position.open) <= 12]
-    # In these two a longer win by separation is seen before the shortest win is.
+    # In these two a longer win by separation is found before the shortest win.
     two = ["4*/2*1*/2*n1/3N1/1*3 b", "1*1N/1*1n/4/4/4 w"]
     return few + still_on(openings(3, 4)) + [Position.from_fen(fen) for fen in two] * 2
 
 
 def check_exact(position: Position, report: Report) -> None:
-    """The report tells the true end of the game and a move that leads there."""
+    """Check that a report has the true result and length, and a move that leads there."""
     assert report.proven, position.fen
     assert reported(report) == exact_value(position), f"{position.fen}: {report}"
     assert plies_to_end(position.play(report.move)) == plies_to_end(position) - 1, position.fen
@@ -376,7 +376,7 @@ def moody(board, open, me, opp, to_move):
 
 @pytest.fixture(scope="module")
 def misleading_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One file for all, so that each function is compiled once."""
+    """Write all functions to one file, so that each is compiled once."""
     file = tmp_path_factory.mktemp("misleading") / "misleading.py"
     file.write_text(MISLEADING)
     return file
@@ -394,7 +394,7 @@ def test_no_heuristic_outweighs_a_proof(misleading_file: Path, name: str, step: 
             position, run_search(position, SEARCHES["deepening"], misleading, Budget(depth=64))
         )
         for method in METHODS:
-            # Deep enough for a win, not for what else the moves lead to.
+            # Deep enough for a win, not for the results of the other moves.
             if plies % 2:
                 check_exact(
                     position,
@@ -538,7 +538,7 @@ def test_a_costly_heuristic_keeps_the_budget_and_counts_what_it_cut(id: str, ste
             cut["late"] += report.cut
         again = parse_agent(f"id({id}, nodes=2000)").analyse(position)
         assert timeless(again) == timeless(report)
-    # From here the longest win is too far to see; a handful of cells are soon tried.
+    # In early positions the steps do not suffice for the longest win; in late ones they do.
     assert (cut["early"] > 0) == id.startswith("longest")
     assert cut["late"] == 0
 
@@ -577,7 +577,7 @@ def test_mirror_images_have_equal_values(id: str, step: int) -> None:
         thinker = parse_agent(f"id({id}, depth={depth})")
         report = thinker.analyse(position)
         if report.cut:
-            continue  # a share that runs out does so elsewhere in a mirror image
+            continue  # limited steps end elsewhere in a mirror image
         for symmetry in position.board.symmetries:
             image = thinker.analyse(mirrored(position, symmetry))
             assert reported(image) == reported(report), f"{position.fen} {symmetry}"
@@ -590,14 +590,14 @@ def test_placement_with_symmetry_finds_what_it_finds_without(id: str) -> None:
     cases = [(Position.start(3, 4), 64), (Position.start(4, 4), 5), (Position.start(5, 5), 5)]
     cases += [(Position.start(4, 6), 4), (Position.start(7, 7), 4)]
     cases += [(Position.from_fen("5/5/1N3/5/5[n] b"), 6), (Position.from_fen("8/N7/8/8[n] b"), 5)]
-    # A blocked cell breaks the symmetry of the board; nothing may be mirrored then.
+    # A blocked cell breaks the symmetry of the board; then no position may be mirrored.
     cases += [(Position.from_fen("*4/5/5/5/5[Nn] w"), 4), (Position.from_fen("1*2/3N/4/4[n] b"), 5)]
     saved = 0
     for position, depth in cases:
         for seed in (0, 1):
             budget = Budget(depth=depth)
             report = run_search(position, SEARCHES["deepening"], evaluator(id), budget, seed)
-            # Without the promise nothing is mirrored.
+            # Without `symmetric` no position is mirrored.
             careful = replace(evaluator(id), symmetric=False)
             without = run_search(position, SEARCHES["deepening"], careful, budget, seed)
             assert reported(report) == reported(without), position.fen
@@ -621,7 +621,7 @@ def test_placement_by_deepening_equals_plain_alphabeta(id: str) -> None:
         assert reported(report) == reported(plain), position.fen
 
 
-# -- the same answer every time --------------------------------------------------------------
+# -- reproducible results --------------------------------------------------------------------
 
 POSITIONS = {
     "start": "7/7/1N5/7/7/4n2/7 w",
@@ -651,7 +651,7 @@ SIGNATURE: list[tuple[str, str, str, int]] = [
     ("id(improved, depth=4)", "placing", "e4", 855),
     ("id(static_reach(1/3), depth=7)", "wide", "c2", 5262),
 ]
-"""Agent, position, move, nodes.  The head of this file says how to print it anew."""
+"""Agent, position, move, nodes.  The docstring of this file says how to print a new table."""
 
 CASES = [(text, name) for text, name, _, _ in SIGNATURE]
 
@@ -710,7 +710,7 @@ def test_every_one_of_the_equal_moves_may_be_chosen(kind: str, step: int) -> Non
             if kind != "id" or depth == 1:
                 assert chosen == best, f"{position.fen} depth {depth}"
             else:
-                # Among equal moves this one stays with those that were best a ply before.
+                # Among equal moves this search keeps the one that was best a ply before.
                 assert chosen <= best, f"{position.fen} depth {depth}"
             ties += len(best) > 1
     assert ties >= 21 // step

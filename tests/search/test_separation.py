@@ -1,4 +1,4 @@
-"""Separation: when it holds, how long a lone knight can walk, and who wins the two solitaires."""
+"""Separation: its detection, longest paths of lone knights, and results of the two solitaires."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def cells_of(position: Position) -> tuple[int, int]:
 
 
 def apart(position: Position) -> bool:
-    """The definition: no open cell that both knights can get to."""
+    """Return whether no open cell can be reached by both knights: the definition."""
     white, black = cells_of(position)
     return not roamed(position.board, position.open, white) & roamed(
         position.board, position.open, black
@@ -57,7 +57,7 @@ def kernel_separated(position: Position) -> bool:
 
 
 class Walks:
-    """The kernel's walks on one board, and what they cost."""
+    """The kernel's path searches on one board, with their node counts."""
 
     def __init__(self, board: Board, open: frozenset[int], limit: int = NO_LIMIT) -> None:
         self.boards = geometry(board)
@@ -80,11 +80,11 @@ class Walks:
         return int(solitaires(self.boards[0], self.states[0], self.open, mover, waiter))
 
 
-# -- positions whose knights live apart ------------------------------------------------------
+# -- separated positions ---------------------------------------------------------------------
 
 
 def grown(board: Board, start: int, size: int, taken: set[int], rng: Any) -> set[int]:
-    """A region around a cell in which every cell is a knight's move from another."""
+    """Return a region around a cell in which every cell is a knight's move from another."""
     region: set[int] = set()
     while len(region) < size:
         edge = set(knight_moves(board, start))
@@ -98,11 +98,11 @@ def grown(board: Board, start: int, size: int, taken: set[int], rng: Any) -> set
 
 
 def split(board: Board, sizes: tuple[int, int], rng: Any) -> Position:
-    """Two knights with a region each; now and then the regions touch after all."""
+    """Return a position of two knights with a region each; sometimes the regions touch."""
     white, black = rng.sample(range(board.cells), 2)
     taken = {white, black}
     mine = grown(board, white, sizes[0], taken, rng)
-    # Keep away from the first region: not even a knight's move may lead there.
+    # Not within a knight's move of the first region.
     near = {cell for inside in mine | {white} for cell in knight_moves(board, inside)}
     theirs = grown(board, black, sizes[1], taken | mine | near, rng)
     side: Side = rng.choice(["w", "b"])
@@ -117,7 +117,7 @@ def split_positions(draw: st.DrawFn, most: int = 8) -> Position:
 
 @cache
 def split_games() -> list[Position]:
-    """Separated positions of many boards, most with something to play."""
+    """Return separated positions of many boards; most are not over."""
     rng = random.Random(8)
     found = [
         split(Board.of(*size), (rng.randint(0, 9), rng.randint(0, 9)), rng)
@@ -127,7 +127,7 @@ def split_games() -> list[Position]:
     return [position for position in found if apart(position)]
 
 
-# -- who can meet ----------------------------------------------------------------------------
+# -- detection -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
@@ -159,11 +159,11 @@ def test_separated_for_ever() -> None:
             assert kernel_separated(position.play(move))
 
 
-# -- how far a lone knight can go ------------------------------------------------------------
+# -- longest paths ---------------------------------------------------------------------------
 
 
 def bound_of(board: Board, open: frozenset[int], start: int) -> int:
-    """Fact 3 in words: min(2·o, 2·s+1)."""
+    """Return the bound of fact 3 (`docs/theory.md`): min(2·o, 2·s+1)."""
     reached = roamed(board, open, start)
     same = sum(board.colour(cell) == board.colour(start) for cell in reached)
     return min(2 * (len(reached) - same), 2 * same + 1)
@@ -245,7 +245,7 @@ def test_a_walk_stops_at_the_node_limit(position: Position, spent: int, more: in
 
 
 def outcome(position: Position) -> int:
-    """What `solitaires` says of a position."""
+    """Return the result of `solitaires` for a position."""
     white, black = cells_of(position)
     mover, waiter = (white, black) if position.to_move == "w" else (black, white)
     return Walks(position.board, position.open).solitaires(mover, waiter)
@@ -254,7 +254,7 @@ def outcome(position: Position) -> int:
 def check_solitaires(position: Position) -> None:
     plies = plies_to_end(position)
     said = outcome(position)
-    # Positive: the mover wins; not positive: it loses after so many plies.
+    # Positive: the mover wins in that many plies; otherwise it loses in minus that many.
     assert said == (plies if plies % 2 else -plies), position.fen
 
 
@@ -283,7 +283,7 @@ def test_solitaires_in_random_games() -> None:
 
 
 def test_the_longer_walk_wins() -> None:
-    """Fact 3, without the compiled code."""
+    """Check fact 3 (`docs/theory.md`) without the compiled code."""
     for position in split_games():
         white, black = (longest_walk(position.board, position.open, c) for c in cells_of(position))
         mine, theirs = (white, black) if position.to_move == "w" else (black, white)
@@ -291,7 +291,7 @@ def test_the_longer_walk_wins() -> None:
 
 
 def walled(seed: int) -> Position:
-    """8×8 in two halves: no knight jumps a wall of two columns.  Cells are missing at random."""
+    """Return 8×8 positions divided by a wall of two columns, with random cells blocked."""
     rng = random.Random(seed)
     board = Board.of(8, 8)
     left = [cell for cell in range(64) if cell % 8 < 3]
@@ -320,7 +320,7 @@ def test_solitaires_that_take_too_long_are_left_unsettled() -> None:
     assert 0 < unsettled < 60
 
 
-# -- what the search makes of it -------------------------------------------------------------
+# -- separation in the search ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("id", ["improved", "center", "null"])

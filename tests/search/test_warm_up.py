@@ -1,8 +1,7 @@
-"""An agent that is prepared for a board does nothing in its first move that it would not do again.
+"""After `warm_up` the first move of an agent does no one-time work.
 
-No clock is looked at: what is slow only once is counted instead.  Each case runs in a process of
-its own, in which nothing was searched before: a fork of one that has done no more than to import
-what every agent needs.
+No time is measured: events that happen only once are counted instead.  Each case runs in its own
+process, a fork of one that has only imported the modules that every agent needs.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def counted() -> dict[Any, list[dict[str, Any]]]:
-    """What had been done once before the first move, after it, and after the second."""
+    """Return the counts of one-time events before and after the first move and after the second."""
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, json.dumps(CASES)],
         capture_output=True,
@@ -95,7 +94,7 @@ def test_whoever_is_prepared_has_nothing_left_to_get_ready(
 
 
 def test_whoever_is_not_has(counted: dict[Any, list[dict[str, Any]]]) -> None:
-    """So that the test above says something."""
+    """Check that the test above is not vacuous."""
     before, first, _ = counted[CASES[-1]]
     for what in ("geometries", "tables", "engines", "mirror images", "atlas read", "threads"):
         assert first[what] > before[what], what

@@ -1,29 +1,32 @@
-"""Positions that several tests of the solver ask about."""
+"""Positions for several tests of the solver."""
 
 from __future__ import annotations
 
 import random
 
+import numpy as np
 from hypothesis import strategies as st
+from naive_solver import plies_to_end
 from strategies import WORDS
 
 from knightfall.board import Board
 from knightfall.position import Position
+from knightfall.solver import proof_table
 
 
 def ends(plies: int, within: int) -> bool:
-    """What `ends_within` means, for a game that lasts `plies`."""
+    """Return the right answer of `ends_within` for a game that lasts `plies`."""
     return within >= plies and within % 2 == plies % 2
 
 
 def crowded(how_many: int, seed: int, most: int, sizes: list[Board]) -> list[Position]:
-    """Positions with up to `most` open cells, the others blocked as no game would block them."""
+    """Draw positions with up to `most` open cells, also such that no game leads to."""
     rng = random.Random(seed)
     found = []
     for _ in range(how_many):
         board = rng.choice(sizes)
         number = 2 + rng.randint(0, min(most, board.cells - 2))
-        # Half of them close together, so that there is something to play for.
+        # Half of the cells are close together, so that the game lasts a while.
         pool = range(board.cells)
         if rng.random() < 0.5:
             corner = rng.randrange(board.cells)
@@ -35,7 +38,7 @@ def crowded(how_many: int, seed: int, most: int, sizes: list[Board]) -> list[Pos
 
 
 def reflected(how_many: int, seed: int, most: int, sizes: list[Board]) -> list[Position]:
-    """Positions that are their own image in the centre; on odd boards it may be open."""
+    """Draw positions that are their own image in the centre; on odd boards it may be open."""
     rng = random.Random(seed)
     found = []
     for _ in range(how_many):
@@ -51,10 +54,31 @@ def reflected(how_many: int, seed: int, most: int, sizes: list[Board]) -> list[P
 
 @st.composite
 def places(draw: st.DrawFn) -> tuple[int, int, int]:
-    """Open cells and two others; often such that they differ little from each other.
+    """Draw open cells and two others, often such that several draws differ little.
 
-    One cell at least is open, as in every position of which there is something to say.
+    At least one cell is open, as in every position that the table stores.
     """
     mover, waiter = draw(st.sampled_from([(0, 1), (1, 0), (0, 63), (63, 0), (62, 63), (5, 40)]))
     open = draw(st.one_of(WORDS, st.sampled_from([1 << 2, 3 << 2, 1 << 14, 1 << 16])))
     return open & ~(1 << mover | 1 << waiter) or 1 << 2, mover, waiter
+
+
+class Proofs:
+    """A table of a few buckets and the state of one thread."""
+
+    def __init__(self, buckets: int) -> None:
+        self.table = np.zeros(buckets * proof_table.BUCKET, proof_table.ENTRY_DTYPE)
+        self.states = np.zeros(1, proof_table.DTYPE)
+        self.states["table"] = self.table.ctypes.data
+        self.states["buckets"] = buckets - 1
+
+    def store(self, place: tuple[int, int, int], data: int) -> None:
+        proof_table.store(self.states[0], *place, data)
+
+    def probe(self, place: tuple[int, int, int]) -> int:
+        return int(proof_table.probe(self.states[0], *place))
+
+
+def winning_answers(position: Position) -> int:
+    """Return how many moves of the side to move win, by brute force."""
+    return sum(plies_to_end(position.play(move)) % 2 == 0 for move in position.legal_moves)

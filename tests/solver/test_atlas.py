@@ -1,4 +1,4 @@
-"""The atlas: what is stored is true, found from every side, and survives being killed."""
+"""The atlas: its entries are right, found for every mirror image, and builds can be resumed."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ import processes
 import pytest
 from naive_search import mirrored
 from naive_solver import plies_to_end
+from solver_helpers import winning_answers
 from typer.testing import CliRunner
 
 from knightfall.board import Board
@@ -32,7 +33,7 @@ from knightfall.solver.solve import Solver
 SIDES = range(3, 8)
 SHIPPED = [(width, height) for height in SIDES for width in SIDES if width <= height]
 KNOWN = {(3, 4): 46, (4, 4): 64, (5, 5): 296, (6, 6): 576, (7, 7): 1160}
-"""Openings that the first player wins, found by another program."""
+"""Numbers of openings that the first player wins, computed by another program."""
 
 
 def openings(board: Board) -> list[Position]:
@@ -46,7 +47,7 @@ def test_every_board_with_sides_from_three_to_seven_is_there() -> None:
 
 @pytest.mark.parametrize("size", [(3, 3), (3, 4), (4, 3), (4, 4), (5, 3)], ids=str)
 def test_entries_are_true(size: tuple[int, int]) -> None:
-    """Held against plain recursion over `Position`."""
+    """Compare with plain recursion over `Position`."""
     for position in openings(Board.of(*size)):
         entry = atlas.lookup(position)
         assert entry is not None
@@ -63,14 +64,9 @@ def test_entries_are_true(size: tuple[int, int]) -> None:
                     for there in map(position.play, position.legal_moves)
                     if plies_to_end(there) == entry.plies - 1
                 ]
-                assert _answers(after) == min(map(_answers, alike)), position.fen
+                assert winning_answers(after) == min(map(winning_answers, alike)), position.fen
         else:
             assert entry.best is None
-
-
-def _answers(position: Position) -> int:
-    """How many moves of the side to move win."""
-    return sum(plies_to_end(position.play(move)) % 2 == 0 for move in position.legal_moves)
 
 
 @pytest.mark.parametrize(("size", "won"), KNOWN.items(), ids=str)
@@ -189,7 +185,7 @@ def test_a_journal_with_damage_is_read_as_far_as_it_is_sound(tmp_path: Path) -> 
         builder = atlas_build.Builder(board, folder=tmp_path)
         assert len(builder.resumed()) < 33
         assert builder.build() == whole
-    # What the journal says is believed, not solved again.
+    # Classes in the journal are used without solving them again.
     first = atlas_build.Builder(board, folder=tmp_path)
     assert len(first.resumed()) == 33
     first.build()
@@ -225,7 +221,11 @@ def test_a_board_that_is_there_is_not_solved_again(
     held = (home / "atlas" / atlas.USER_FILE).read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr(atlas_build.Builder, "build", lambda *_: 1 / 0)
-        for board, name in (("7x7", "7x7"), ("6x4", "4x6"), ("8x3", "3x8")):  # shipped; one's own
+        for board, name in (
+            ("7x7", "7x7"),
+            ("6x4", "4x6"),
+            ("8x3", "3x8"),
+        ):  # shipped; the user's own
             done = run("atlas", "build", board)
             assert done.exit_code == 0
             assert done.stdout == f"{name} is in the atlas already (--again solves it anew)\n"
@@ -242,7 +242,7 @@ def test_a_board_that_is_there_is_not_solved_again(
 
 
 def made_up(name: str, turn: int) -> bytes:
-    """Entries that could be those of a board, if the mover lost all its openings."""
+    """Return possible entries of a board in which the mover loses all openings."""
     board = Board.named(name)
     lost = bytes([2 * turn + 2, 0, 0])
     return b"".join(
@@ -252,7 +252,7 @@ def made_up(name: str, turn: int) -> bytes:
 
 
 def test_two_builds_at_once_both_count(home: Path) -> None:
-    """All finish at the same moment, again and again; none writes over another's board."""
+    """Finish several builds at the same moment, repeatedly: none overwrites another's board."""
     file = home / "atlas" / atlas.USER_FILE
     names = [f"3x{height}" for height in range(8, 14)]
     for turn in range(10):

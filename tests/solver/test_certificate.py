@@ -1,4 +1,4 @@
-"""Certificates: proofs are accepted, and nothing that is not a proof."""
+"""Certificates: proofs are accepted, everything else is refused."""
 
 from __future__ import annotations
 
@@ -23,16 +23,22 @@ from knightfall.cli.app import app
 from knightfall.cli.commands.atlas import certify as certify_command
 from knightfall.errors import KnightfallError
 from knightfall.position import Position
-from knightfall.solver.certificate import MIRROR, Certificate, certify, sealed, written_out
+from knightfall.solver.certificate import (
+    MIRROR,
+    Certificate,
+    certify,
+    certify_by_answers,
+    with_checksum,
+)
 from knightfall.solver.engine import Engine
 from knightfall.solver.verify import Refused, Verdict, verify
 
 BOARDS = ["3x3", "3x4", "4x3", "3x5", "4x4", "5x5", "5x6", "6x6"]
 HEADING = 3
-"""Lines before the first answer."""
+"""The number of lines before the first answer."""
 
 WRITTEN_OUT = 0
-"""For `small`: nothing is left to the verifier's search."""
+"""A value of `small` that leaves nothing to the verifier's search."""
 
 
 def board_of(name: str) -> Board:
@@ -42,18 +48,18 @@ def board_of(name: str) -> Board:
 
 @cache
 def certificate(name: str, small: int = 500) -> Certificate:
-    return written_out(board_of(name), small=small)
+    return certify_by_answers(board_of(name), small=small)
 
 
 @cache
 def body(name: str, small: int = 500) -> tuple[str, ...]:
-    """The lines of a certificate without its checksum."""
+    """Return the lines of a certificate without its checksum."""
     return tuple(certificate(name, small).text.splitlines()[:-1])
 
 
 @pytest.fixture
 def judge(tmp_path: Path) -> Callable[[bytes], Verdict]:
-    """Verify bytes."""
+    """Verify the bytes of a certificate."""
     return lambda data: judged(tmp_path, data)
 
 
@@ -64,12 +70,12 @@ def judged(folder: Path, data: bytes) -> Verdict:
 
 
 def resealed(lines: list[str]) -> bytes:
-    """The lines with the right checksum, as a forger would write it."""
-    return sealed("".join(f"{line}\n" for line in lines)).encode()
+    """Return changed lines with a right checksum."""
+    return with_checksum("".join(f"{line}\n" for line in lines)).encode()
 
 
 def reason(judge: Callable[[bytes], Verdict], data: bytes) -> str:
-    """Why the bytes are refused."""
+    """Return why bytes are refused."""
     with pytest.raises(Refused) as refusal:
         judge(data)
     assert "\n" not in str(refusal.value)
@@ -81,7 +87,7 @@ def depth(line: str) -> int:
 
 
 def plays(lines: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
-    """Every line of answers, by its number, with the moves of the game that lead up to it."""
+    """Yield every line of answers with its number and the moves that lead to it."""
     game: list[str] = []
     for at in range(HEADING, len(lines)):
         game = game[: 2 * depth(lines[at])]
@@ -90,7 +96,7 @@ def plays(lines: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
 
 
 def end_of(lines: tuple[str, ...], at: int) -> int:
-    """The first line that does not belong to what stands below a line."""
+    """Return the first line after those that are below a line."""
     end = at + 1
     while end < len(lines) and depth(lines[end]) > depth(lines[at]):
         end += 1
@@ -99,7 +105,7 @@ def end_of(lines: tuple[str, ...], at: int) -> int:
 
 @cache
 def mover_wins(position: Position) -> bool:
-    """Whether the side to move wins, by plain brute force."""
+    """Return whether the side to move wins, by plain brute force."""
     return any(not mover_wins(position.play(move)) for move in position.legal_moves)
 
 
@@ -133,9 +139,9 @@ def test_the_second_player_wins_on_7x7(judge: Callable[[bytes], Verdict]) -> Non
 
 
 def test_any_number_of_threads_writes_the_same_certificate() -> None:
-    assert written_out(Board.of(5, 6), threads=3).text == certificate("5x6").text
+    assert certify_by_answers(Board.of(5, 6), threads=3).text == certificate("5x6").text
     with pytest.raises(KnightfallError, match=r"threads=0 must be from 1 to"):
-        written_out(Board.of(5, 6), threads=0)
+        certify_by_answers(Board.of(5, 6), threads=0)
 
 
 def test_progress_is_told_up_to_the_end() -> None:
@@ -146,7 +152,7 @@ def test_progress_is_told_up_to_the_end() -> None:
 
 
 def test_every_line_of_play_ends_with_a_win() -> None:
-    """Replayed by our own rules: with nothing left to a search, nothing is left to be moved."""
+    """Replay all lines by `Position`: if nothing is left to a search, each ends the game."""
     lines = body("4x4", WRITTEN_OUT)
     ends = 0
     for at, game in plays(lines):
@@ -161,7 +167,7 @@ def test_every_line_of_play_ends_with_a_win() -> None:
 
 @pytest.mark.parametrize("name", ["3x3", "3x4", "4x4", "3x5"])
 def test_the_verifier_searches_right(name: str, judge: Callable[[bytes], Verdict]) -> None:
-    """Any answer to any move, left to the search, stands exactly if brute force says it wins."""
+    """Check that an answer left to the search is accepted exactly if brute force says it wins."""
     board, lines = board_of(name), body(name, WRITTEN_OUT)
     lines = tuple(line.replace("=", "?") for line in lines)  # what they point to may be cut
     answers = {True: 0, False: 0}
@@ -313,7 +319,7 @@ def test_a_missing_branch_is_refused(
             where = f"line {above + 1} ('{lines[above].strip()}')"
             wanted = f"{where}: after this, {move} is not answered"
         why = reason(judge, resealed([*lines[:at], *lines[end:]]))
-        # A line further down may have pointed to one that is missing now.
+        # A later line may refer to one that is missing now.
         assert why.startswith(wanted) or "no line above leads to" in why
         if end > at + 1:  # only the line itself
             reason(judge, resealed([*lines[:at], *lines[at + 1 :]]))
@@ -333,7 +339,7 @@ def test_a_missing_placement_is_named(judge: Callable[[bytes], Verdict]) -> None
 def test_only_winning_answers_stand(
     name: str, small: int, judge: Callable[[bytes], Verdict]
 ) -> None:
-    """Every answer, replaced by every other cell: illegal and losing ones are refused."""
+    """Replace every answer by every other cell: illegal and losing ones are refused."""
     board, lines = board_of(name), body(name, small)
     engine = Engine(board, table_mb=1)
     illegal = losing = 0
@@ -358,7 +364,7 @@ def test_only_winning_answers_stand(
 
 
 def test_a_losing_answer_left_to_the_search_is_named(judge: Callable[[bytes], Verdict]) -> None:
-    """The last answer of a line of play, where nothing written below can give it away."""
+    """Change the last answer of a line of play, with no lines below that would contradict it."""
     lines = body("5x5")
     engine = Engine(Board.of(5, 5), table_mb=1)
     forged = 0
@@ -376,11 +382,11 @@ def test_a_losing_answer_left_to_the_search_is_named(judge: Callable[[bytes], Ve
 
 Forgery = Callable[[list[str]], None]
 FIRST = HEADING
-"""The first line of answers."""
+"""The index of the first line of answers."""
 
 
 def put(at: int, line: str) -> Forgery:
-    """In the place of a line."""
+    """Return a change that replaces a line."""
     return lambda lines: lines.__setitem__(at, line)
 
 
@@ -389,16 +395,16 @@ def insert(at: int, line: str) -> Forgery:
 
 
 def keep(number: int) -> Forgery:
-    """Only so many lines."""
+    """Return a change that keeps only a number of lines."""
     return lambda lines: lines.__delitem__(slice(number, None))
 
 
 def add(at: int, text: str) -> Forgery:
-    """At the end of a line."""
+    """Return a change that appends to a line."""
     return lambda lines: lines.__setitem__(at, lines[at] + text)
 
 
-# In 4x4, written out; the first placement is a4.
+# In the certificate of 4x4 by answers; the first placement is a4.
 FORGERIES: list[tuple[Forgery, str]] = [
     (keep(0), "line 1 (''): it must be 'knightfall certificate 1'"),
     (keep(1), "line 2 (''): it must name a board"),
@@ -442,7 +448,7 @@ def test_no_move_is_answered_twice(judge: Callable[[bytes], Verdict]) -> None:
 
 
 def test_a_position_is_answered_for_once(judge: Callable[[bytes], Verdict]) -> None:
-    """Lines that end in = point up to a line that is there; without that line they fall."""
+    """Check that lines ending in = refer to an earlier line, and are refused without it."""
     lines = body("4x5", WRITTEN_OUT)
     assert any(line.endswith(" =") for line in lines)
     first = next(at for at, line in enumerate(lines) if at > HEADING and " =" not in line)
@@ -459,7 +465,7 @@ def test_what_is_too_large_to_be_searched_must_be_written_out(
     assert why == "line 4 ('a7 d5 ?'): not decided within 100,000 positions"
 
 
-# -- the verifier is on its own -----------------------------------------------------------------
+# -- the verifier is independent ----------------------------------------------------------------
 
 
 def source() -> Path:
@@ -481,7 +487,7 @@ def test_the_verifier_is_one_page_of_plain_python() -> None:
 
 
 def test_the_verifier_runs_alone(tmp_path: Path) -> None:
-    """Copied elsewhere, without knightfall or any other package in sight."""
+    """Run a copy of the verifier in a folder without knightfall and other packages."""
     script = tmp_path / "verify.py"
     script.write_bytes(source().read_bytes())
     good, bad = tmp_path / "good.txt", tmp_path / "bad.txt"
@@ -534,10 +540,10 @@ def test_the_file_is_written_whole_or_not_at_all(
 def test_where_the_first_player_wins_there_is_nothing_to_certify(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # No board is known where it does, so the solver has to be told.
+    # No board is known on which the first player wins, so the solver is replaced.
     monkeypatch.setattr("knightfall.solver.certificate.who_wins", lambda *_: 1)
     with pytest.raises(KnightfallError) as error:
-        written_out(Board.of(3, 4), threads=2)
+        certify_by_answers(Board.of(3, 4), threads=2)
     assert str(error.value) == (
         "on 3×4 the first player wins, by placing on a4: there is nothing to certify"
     )

@@ -1,4 +1,4 @@
-"""The perfect player: it keeps what is won, resists where it is lost, and says when it cannot."""
+"""The perfect player: it wins won positions, resists in lost ones, and says when unsure."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from helpers import some_and_all, times_the_examples
 from hypothesis import given
 from naive_solver import plies_to_end
+from solver_helpers import winning_answers
 from strategies import positions
 
 from knightfall.agents import agent, parse_agent
@@ -22,15 +23,10 @@ from knightfall.solver.engine import Engine
 UNHURRIED = parse_agent("perfect(nodes=100000000)")
 
 
-def answers(position: Position) -> int:
-    """How many moves of the side to move win."""
-    return sum(plies_to_end(position.play(move)) % 2 == 0 for move in position.legal_moves)
-
-
 @times_the_examples(3)
 @given(positions(board=Board.of(4, 4)))
 def test_its_moves_are_best(position: Position) -> None:
-    """Held against plain recursion: quickest wins; longest, then hardest resistance."""
+    """Compare with plain recursion: quickest wins; longest, then hardest resistance."""
     if position.winner is not None:
         return
     if not position.placed and len(position.open) < 16 - (position.knight("w") is not None):
@@ -48,13 +44,13 @@ def test_its_moves_are_best(position: Position) -> None:
             for there in map(position.play, position.legal_moves)
             if plies_to_end(there) == plies - 1
         ]
-        assert answers(after) == min(map(answers, alike))
+        assert winning_answers(after) == min(map(winning_answers, alike))
 
 
 @some_and_all
 @pytest.mark.parametrize("opponent", ["random", "id(improved, nodes=2500)", "MM_Center"])
 def test_it_never_leaves_a_won_position(opponent: str, step: int) -> None:
-    """On 7×7, whatever the opponent does; nodes stand for the time, so that tests need no clock."""
+    """Play 7×7 against several opponents, with node budgets so that the test needs no clock."""
     board, rng = Board.of(7, 7), random.Random(5)
     truth, player, other = Engine(board), parse_agent("perfect(nodes=2000000)"), agent(opponent)
     kept = 0
@@ -103,7 +99,7 @@ def test_it_says_when_it_falls_back() -> None:
 
 
 def test_on_an_even_board_it_mirrors_placement_and_moves() -> None:
-    """8×8 is not in the atlas, and far too large to be solved with so few nodes."""
+    """Play on 8×8, which is not in the atlas and too large to be solved with few nodes."""
     player, rng = parse_agent("perfect(nodes=1000)"), random.Random(8)
     mirrored = 0
     for first in ("a1", "d4", "c6", "h3"):
@@ -120,7 +116,7 @@ def test_on_an_even_board_it_mirrors_placement_and_moves() -> None:
             if report.plies is None:
                 assert report.move == image
                 assert report.note == "wins by reflection; " + (
-                    "there was no time to find the quickest way"
+                    "there was no time to find the quickest win"
                 )
                 mirrored += 1
             position = position.play(report.move)

@@ -1,36 +1,17 @@
-"""The table of proofs: what is stored is found again, and never taken for anything else."""
+"""The proof table: stored data is found again, and only for its own position."""
 
 from __future__ import annotations
 
-import numpy as np
 from helpers import times_the_examples
 from hypothesis import given
 from hypothesis import strategies as st
-from solver_helpers import ends, places
+from solver_helpers import Proofs, ends, places
 from strategies import WORDS
 
 from knightfall.solver import proof_table
-from knightfall.solver.proof_table import DTYPE
-
-
-class Proofs:
-    """A table of a few buckets, and a thread that uses it."""
-
-    def __init__(self, buckets: int) -> None:
-        self.table = np.zeros(buckets * proof_table.BUCKET, proof_table.ENTRY_DTYPE)
-        self.states = np.zeros(1, DTYPE)
-        self.states["table"] = self.table.ctypes.data
-        self.states["buckets"] = buckets - 1
-
-    def store(self, place: tuple[int, int, int], data: int) -> None:
-        proof_table.store(self.states[0], *place, data)
-
-    def probe(self, place: tuple[int, int, int]) -> int:
-        return int(proof_table.probe(self.states[0], *place))
-
 
 DATA = st.integers(0, (1 << 23) - 1).map(lambda word: word << 14)
-"""Anything that may be said of a position: bits 14 to 36."""
+"""Any data of a position: bits 14 to 36."""
 
 
 @times_the_examples(6)
@@ -41,7 +22,7 @@ DATA = st.integers(0, (1 << 23) - 1).map(lambda word: word << 14)
 def test_proofs_are_never_mixed_up(
     buckets: int, notes: list[tuple[tuple[int, int, int], int]]
 ) -> None:
-    """Whatever a probe gives is what was last stored for exactly that position, or nothing."""
+    """Check that a probe returns the last data stored for that position, or nothing."""
     table, last = Proofs(buckets), {}
     for place, data in notes:
         _, mover, waiter = place
@@ -83,7 +64,7 @@ def test_nothing_is_known_about_an_empty_table() -> None:
 def test_a_half_written_entry_is_not_taken_for_its_position(
     one: tuple[int, int, int], two: tuple[int, int, int]
 ) -> None:
-    """The key of one write with the data of another: neither position is taken for the other."""
+    """Combine the key of one write with the data of another: neither position is found."""
     first, second = Proofs(1), Proofs(1)
     first.store(one, proof_table.with_outcome(0, 1))
     second.store(two, proof_table.with_outcome(0, 0))
@@ -98,7 +79,7 @@ def test_a_half_written_entry_is_not_taken_for_its_position(
     questions=st.lists(st.one_of(st.just(None), st.integers(0, 66)), max_size=12),
 )
 def test_an_entry_is_all_that_was_answered(plies: int, questions: list[int | None]) -> None:
-    """None asks for the winner, a number whether the game ends within so many plies."""
+    """Store answers: None is the question for the winner, a number n is `ends_within` n plies."""
     data = 0
     ended: list[int] = []
     lasted: dict[int, list[int]] = {0: [], 1: []}
@@ -118,7 +99,7 @@ def test_an_entry_is_all_that_was_answered(plies: int, questions: list[int | Non
         for asked in (parity, parity + 40):  # only its parity counts
             known = proof_table.beyond(data, asked)
             assert known == max(answered) if answered else known < 0
-    # The fields as the module draws them.
+    # The fields as in the module's docstring.
     assert data >> 14 & 3 == proof_table.outcome(data)
     assert data >> 16 & 127 == proof_table.within(data)
     assert (data >> 23 & 127) - 2 == proof_table.beyond(data, 1)

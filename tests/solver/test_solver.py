@@ -1,6 +1,6 @@
-"""The exact solver against brute force, against the known totals, against its own answers one
-move later, and the promises that go with them: no answer depends on the table, the threads, the
-limits or on what was asked before.
+"""The exact solver compared with brute force, with known totals, and with its own answers one move
+later; and its contract: no answer depends on the table, the threads, the limits or on earlier
+questions.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ from knightfall.solver.engine import Engine, KeptEngines, Limits, OutOfBudget
 from knightfall.solver.solve import Solution, SolveProgress, Solver, solve
 
 SMALL = [(3, 3), (3, 4), (4, 3), (3, 5), (5, 3), (3, 6), (6, 3), (4, 4), (4, 5), (5, 4)]
-"""Every board of up to 20 cells, held either way."""
+"""Every board of up to 20 cells, in both orientations."""
 
 
 Answer = tuple[Side | None, tuple[str, ...] | None, int | None, tuple[str, ...]]
 
 
 def engine(board: Board, **options: int) -> Engine:
-    """An engine that knows nothing yet."""
+    """Return a new engine with an empty table."""
     return Engine(board, **{"table_mb": 1, **options})
 
 
 def reshaped(board: Board, *, threads: int = 1, buckets: int | None = None, upper: int) -> Engine:
-    """An engine with a table of a few buckets, or one that takes care in other positions."""
+    """Return an engine with a table of a few buckets, or with another `upper`."""
     made = engine(board, threads=threads)
     for states in made._states:
         states["upper"] = upper
@@ -60,7 +60,7 @@ def reshaped(board: Board, *, threads: int = 1, buckets: int | None = None, uppe
 
 
 def careful_from(board: Board) -> int:
-    """The number of open cells from which an engine uses its table."""
+    """Return the number of open cells from which on an engine uses its table."""
     return int(engine(board)._states[0]["upper"][0])
 
 
@@ -69,12 +69,12 @@ def solver(board: Board) -> Solver:
 
 
 def answer(solution: Solution) -> Answer:
-    """What a solution says about the position, and nothing about how it was found."""
+    """Return the part of a solution that does not depend on how it was found."""
     return solution.winner, solution.winning_moves, solution.plies, solution.pv
 
 
 def fresh_answer(position: Position) -> Answer:
-    """What one thread finds out with an ordinary table and without the atlas."""
+    """Return the answer of one thread with a standard table and without the atlas."""
     return answer(solve(position, atlas=False))
 
 
@@ -82,7 +82,7 @@ def fresh_answer(position: Position) -> Answer:
 
 
 def check_against(brute: BruteForce, position: Position) -> None:
-    """Winner, length, winning moves and best play, each against every line there is."""
+    """Compare winner, length, winning moves and best play with brute force."""
     found = solve(position, atlas=False, table_mb=1)
     plies = brute.plies(position)
     assert found.plies == found.at_least == plies, position.fen
@@ -101,12 +101,12 @@ def check_against(brute: BruteForce, position: Position) -> None:
     ids=lambda size: "{}x{}".format(*size),
 )
 def brute(request: pytest.FixtureRequest) -> BruteForce:
-    """Brute force on every small board, one after the other."""
+    """Return the brute-force solver of each small board in turn."""
     return brute_force(Board.of(*request.param))
 
 
 def test_brute_force_follows_the_rules() -> None:
-    """Held either way, and whoever asked before."""
+    """Check this for both orientations, with and without earlier questions."""
     held = [Board.of(*size) for size in ((3, 3), (3, 4), (4, 3))]
     some = crowded(200, 1, 8, [Board.of(5, 4), Board.of(4, 5), Board.of(3, 7), Board.of(7, 3)])
     for position in [*(one for board in held for one in openings(board)), *some]:
@@ -135,7 +135,7 @@ def test_every_first_placement_on_a_small_board(brute: BruteForce) -> None:
 
 
 def test_every_question_about_every_opening(brute: BruteForce) -> None:
-    """One engine, questions in any order: each answer may rest on proofs of the others."""
+    """Ask one engine in random order, so that answers use the proofs of earlier ones."""
     board = brute.board
     asked = engine(board)
     questions = [
@@ -162,7 +162,7 @@ def test_positions_with_blocked_cells_on_boards_of_every_shape() -> None:
 
 @given(odd_positions(few=12))
 def test_any_position_a_fen_can_express(position: Position) -> None:
-    """Pockets, too."""
+    """Check positions with pockets, too."""
     check_against(BruteForce(position.board), position)
 
 
@@ -188,7 +188,7 @@ def test_placement_among_blocked_cells(fen: str) -> None:
 
 @pytest.mark.parametrize("upper", [0, 4, 9, 99])
 def test_where_care_begins_changes_nothing(upper: int) -> None:
-    """From every search with the table in all positions to searches that never touch it."""
+    """Vary `upper` from using the table in all positions to never using it."""
     board = Board.of(4, 5)
     one = reshaped(board, upper=upper)
     two = reshaped(board, upper=upper, buckets=2)
@@ -203,7 +203,7 @@ def test_where_care_begins_changes_nothing(upper: int) -> None:
 
 
 def test_positions_that_are_their_own_image() -> None:
-    """With the centre open, either may win; without it, whoever waits, by reflection."""
+    """Check that without an open centre the waiter wins by reflection; with it, either may win."""
     shapes = [Board.of(*size) for size in ((4, 4), (4, 5), (3, 5), (5, 5), (3, 7), (7, 7), (8, 8))]
     won = {True: 0, False: 0}
     for position in reflected(300, 4, 16, shapes):
@@ -222,7 +222,7 @@ def test_positions_that_are_their_own_image() -> None:
     assert won[False] == 0 < won[True]
 
 
-# -- against what is known -------------------------------------------------------------------
+# -- known totals ----------------------------------------------------------------------------
 
 
 WON_BY_THE_FIRST = {
@@ -231,7 +231,7 @@ WON_BY_THE_FIRST = {
     (5, 5): (600, 296),
     (6, 6): (1260, 576),
 }
-"""Openings, and how many the first player wins, as another searcher once counted them."""
+"""Numbers of openings and of those the first player wins, computed by another program."""
 
 
 @pytest.mark.parametrize(
@@ -249,13 +249,13 @@ def test_how_many_openings_the_first_player_wins(
 
 @pytest.fixture(scope="module")
 def seven() -> Solver:
-    """What is found out about 7×7 stays for the next test."""
+    """Share one engine for 7×7 between tests."""
     return Solver(Engine(Board.of(7, 7)), use_atlas=False)
 
 
 @pytest.mark.slow
 def test_the_totals_of_7x7(seven: Solver) -> None:
-    """Those of smaller boards are above; the centre's replies are counted below."""
+    """Check the totals of 7×7; those of smaller boards are tested above."""
     classes = opening_classes(Board.of(7, 7))
     assert (len(classes), sum(classes.values())) == (315, 2352)
     won = sum(members for position, members in classes.items() if seven.wins(position))
@@ -308,14 +308,14 @@ def test_7x7_solved_from_the_empty_board() -> None:
 
 
 def check_winner(one: Engine, two: Engine, position: Position) -> None:
-    """A position is won if a move leads to a lost one.  The engines share nothing."""
+    """Check that a position is won if a move leads to a lost one, with separate engines."""
     assert one.wins(position) == any(
         not two.wins(position.play(move)) for move in position.legal_moves
     ), position.fen
 
 
 def check_plies(one: Solver, two: Solver, position: Position) -> None:
-    """The winner's quickest move, the loser's slowest, and one more."""
+    """Check that the length is 1 plus the winner's shortest or the loser's longest."""
     after = [two.plies(position.play(move)) for move in position.legal_moves]
     wins = [plies for plies in after if plies % 2 == 0]
     expected = 1 + (min(wins) if wins else max(after)) if after else 0
@@ -370,7 +370,7 @@ def test_one_move_later_on_any_board(position: Position) -> None:
 
 
 def few_open(most: int) -> st.SearchStrategy[Position]:
-    """Positions of games and positions that no game leads to."""
+    """Return positions of games and positions that no game leads to."""
     played = positions(min_placed=2).filter(lambda position: len(position.open) <= most)
     blocked = odd_positions().filter(lambda p: p.placed and len(p.open) <= most)
     return st.one_of(played, blocked)
@@ -391,7 +391,7 @@ def test_mirror_images_have_mirrored_answers(position: Position) -> None:
 
 @given(few_open(34))
 def test_the_board_can_be_held_the_other_way(position: Position) -> None:
-    """Rows for columns: on a rectangle that is a different board."""
+    """Exchange rows and columns, which on a rectangle gives another board."""
     board, turned = position.board, Board.of(position.board.height, position.board.width)
 
     def image(cell: int) -> int:
@@ -420,12 +420,12 @@ def test_names_of_players_are_only_names(position: Position) -> None:
     assert fresh_answer(swapped(position)) == (other(winner), *rest)
 
 
-# -- what an answer does not depend on -------------------------------------------------------
+# -- independence of answers -----------------------------------------------------------------
 
 
 @cache
 def samples() -> dict[Position, Answer]:
-    """Openings, placements and positions of games, and what is true of them."""
+    """Return openings, placements and positions of games with their right answers."""
     rng = random.Random(5)
     found = [
         position
@@ -461,7 +461,7 @@ def test_no_answer_depends_on_table_or_threads(table_mb: int, threads: int, step
 
 @pytest.mark.parametrize("threads", [1, 4])
 def test_no_answer_depends_on_a_table_that_is_always_full(threads: int) -> None:
-    """A few buckets only: every fact is soon overwritten, by whichever thread comes next."""
+    """Use a table of a few buckets, so that threads soon overwrite every entry."""
     for position, (winner, winning, plies, _) in [*samples().items()][::threads]:
         if position.placed:
             assert plies is not None
@@ -495,7 +495,7 @@ def test_what_is_known_without_a_search_is_true() -> None:
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_no_answer_depends_on_what_was_asked_before(threads: int) -> None:
-    """An engine that has seen much, asked in another order, against one that knows nothing."""
+    """Compare a used engine, asked in another order, with a new one."""
     of_board: dict[Board, Solver] = {}
     asked = [*samples().items()][:: threads**2] * 2
     random.Random(threads).shuffle(asked)
@@ -526,7 +526,7 @@ def test_a_player_keeps_an_engine_for_each_board() -> None:
 
 
 def test_no_answer_depends_on_the_atlas() -> None:
-    """Whatever the atlas that comes with the package knows."""
+    """Compare solutions with and without the atlas."""
     for size in ((3, 4), (4, 3), (4, 4), (5, 5), (5, 6), (6, 5), (6, 6)):
         for position in random.Random(2).sample(openings(Board.of(*size)), 5):
             for one in (position, swapped(position)):
@@ -535,7 +535,7 @@ def test_no_answer_depends_on_the_atlas() -> None:
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[Position]:
-    """An atlas that knows each opening of 4×4 by brute force, and the positions it told of."""
+    """Replace the atlas by brute-force entries of 4×4, and record the positions looked up."""
     board = Board.of(4, 4)
     brute, openings_told = BruteForce(board), []
 
@@ -575,7 +575,7 @@ def test_an_atlas_saves_the_search_and_changes_nothing(told: list[Position]) -> 
 
 
 def check_partial(found: Solution, expected: Answer, label: str) -> None:
-    """Everything that is told is true."""
+    """Check that all known parts of a solution are right."""
     winner, winning_moves, plies, pv = expected
     assert plies is not None
     assert found.winner in (None, winner), label
@@ -600,7 +600,7 @@ PLACEMENTS = ["3/3/3/3[Nn] w", "4/4/4/4[Nn] w", "3/N2/3/3/3[n] b", "5/5/2N2/5/5[
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("kind", ["placed", "pocket"])
 def test_a_node_limit_is_kept_and_nothing_false_is_told(kind: str, threads: int, step: int) -> None:
-    """Each thread has an equal share, rounded up: that is all a limit may be passed by."""
+    """Check that nodes exceed the limit at most by rounding up each thread's equal share."""
     if kind == "placed":
         every = (2 if threads == 1 else 6) if step == 1 else (4 if threads == 1 else 9)
         some = [*samples().items()][::every]
@@ -621,7 +621,7 @@ def test_a_node_limit_is_kept_and_nothing_false_is_told(kind: str, threads: int,
             enough = solve(position, atlas=False, table_mb=1, nodes=full + 1)
             assert answer(enough) == expected
             assert enough.nodes == full
-    # No winner; a winner and no more; the winning moves too; all.
+    # Seen: no winner; a winner only; the winning moves, too; everything.
     assert {(True, True, True), (False, False, True), (False, False, False)} <= seen
     assert kind == "pocket" or (False, True, True) in seen
 
@@ -637,7 +637,7 @@ def test_a_time_limit_ends_with_nothing_or_with_the_truth(seconds: float) -> Non
 
 
 def test_a_time_limit_ends_what_would_take_minutes() -> None:
-    """From the empty 7×9 board, where there is nothing to find out in a tenth of a second."""
+    """Solve the empty 7×9 board, for which a tenth of a second is far too short."""
     for threads in (1, 2):
         found = solve(Position.start(7, 9), atlas=False, seconds=0.1, threads=threads)
         assert answer(found) == (None, None, None, ())
@@ -645,7 +645,7 @@ def test_a_time_limit_ends_what_would_take_minutes() -> None:
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_an_engine_that_was_cut_short_has_learnt_nothing_false(threads: int) -> None:
-    """Cut it short hundreds of times, then ask for all it knows."""
+    """Stop the engine hundreds of times, then check all its answers."""
     rng = random.Random(threads)
     for size in ((5, 5), (6, 6)):
         board = Board.of(*size)
@@ -687,7 +687,7 @@ def test_limits_are_spent_by_one_question_after_the_other() -> None:
 
 
 def test_a_question_that_needs_no_search_is_answered_within_any_limit() -> None:
-    """The mover cannot move; the waiter cannot; its only way on can be taken."""
+    """Check three cases: the mover cannot move; the waiter cannot; its only move can be taken."""
     for fen, winner in {"Nn*/***/*** w": "b", "N**/*n1/*** w": "w", "N**/**1/n** w": "w"}.items():
         found = solve(Position.from_fen(fen), atlas=False, nodes=1)
         assert (found.winner, found.nodes) == (winner, 0), fen
@@ -695,7 +695,7 @@ def test_a_question_that_needs_no_search_is_answered_within_any_limit() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_stop_ends_what_would_take_long(threads: int) -> None:
-    """An opening of 8×8 takes hundreds of millions of nodes."""
+    """Stop an opening of 8×8, which takes hundreds of millions of nodes."""
     position = Position.from_fen("8/8/2N5/8/8/4n3/8/8 w")
     asked = Engine(position.board, threads=threads)
     ended: list[str] = []
@@ -738,7 +738,7 @@ def test_an_interrupted_solve_says_what_is_known_by_then(threads: int) -> None:
     assert stage == "who wins"
 
 
-# -- what is refused -------------------------------------------------------------------------
+# -- errors ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -752,8 +752,8 @@ def test_an_interrupted_solve_says_what_is_known_by_then(threads: int) -> None:
         ({"seconds": math.nan}, "seconds=nan must be more than 0 and less than 100000000"),
         ({"threads": 0}, "threads=0 must be from 1 to 64"),
         ({"threads": 65}, "threads=65 must be from 1 to 64"),
-        ({"table_mb": 0}, "a table of 0 MB cannot be: give 1 to 16384"),
-        ({"table_mb": 16385}, "a table of 16385 MB cannot be: give 1 to 16384"),
+        ({"table_mb": 0}, "a table of 0 MB is not accepted: give 1 to 16384 MB"),
+        ({"table_mb": 16385}, "a table of 16385 MB is not accepted: give 1 to 16384 MB"),
     ],
 )
 def test_what_cannot_be_is_named(options: dict[str, Any], message: str) -> None:

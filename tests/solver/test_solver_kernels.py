@@ -32,7 +32,7 @@ from knightfall.solver.proof_table import DTYPE, STATE
 
 
 def loses_by_reflection(position: Position) -> bool:
-    """The board turned by half a circle looks the same, with the knights exchanged."""
+    """Return whether the board, rotated by 180°, is the same with the knights exchanged."""
     board = position.board
     turned = mirrored(position, tuple(reversed(range(board.cells))))
     centre = board.at(board.height // 2, board.width // 2)
@@ -43,7 +43,7 @@ def loses_by_reflection(position: Position) -> bool:
 def test_reflection_is_seen_where_it_is() -> None:
     shapes = [Board.of(*size) for size in ((3, 3), (3, 4), (5, 5), (7, 7), (8, 8), (16, 4))]
     found = reflected(200, 6, 60, shapes)
-    # One cell less, or one more, and it is gone.
+    # With one cell less, or one more, it is not symmetric.
     rng = random.Random(7)
     for position in found[:100]:
         free = set(range(position.board.cells)) - {position.white, position.black}
@@ -60,7 +60,7 @@ def test_reflection_is_seen_where_it_is() -> None:
 
 @given(WORDS, WORDS)
 def test_a_knight_is_trapped_without_a_way_that_stays_open(ways: int, enemy: int) -> None:
-    few = ways & -ways  # words of one cell would be rare
+    few = ways & -ways  # otherwise sets of one cell would be rare
     for left in (ways, few, few & enemy, 0):
         on = [cell for cell in range(64) if left >> cell & 1]
         lost = len(on) < 2 and all(enemy >> cell & 1 for cell in on)
@@ -74,7 +74,7 @@ def test_a_knight_is_trapped_without_a_way_that_stays_open(ways: int, enemy: int
     ),
 )
 def test_moves_are_kept_in_order(ply: int, moves: list[tuple[int, int]]) -> None:
-    """The smallest value first, and of equal ones the first cell; no other row is touched."""
+    """Check the order: smallest value first, then first cell; no other row changes."""
     states = np.zeros(1, DTYPE)
     for number, (value, cell) in enumerate(moves):
         winloss.insert(states[0], ply, number, value * 64 + cell)
@@ -103,7 +103,7 @@ def test_threads_see_what_the_others_are_at(
     assert not marks["key"].any()
 
 
-# -- how it is compiled ----------------------------------------------------------------------
+# -- types -----------------------------------------------------------------------------------
 
 
 U64, I64, BOOL, VOID = types.uint64, types.int64, types.boolean, types.void
@@ -153,7 +153,7 @@ SIGNATURES: dict[ModuleType, dict[str, Any]] = {
 
 
 def compiled_in(module: ModuleType) -> dict[str, Any]:
-    """The compiled functions that a module defines."""
+    """Return the compiled functions that a module defines."""
     return {
         name: found
         for name, found in vars(module).items()
@@ -179,7 +179,7 @@ def test_every_kernel_is_compiled_once_and_for_the_right_types(module: ModuleTyp
 
 @each_module
 def test_the_compiler_infers_the_same_types_by_itself(module: ModuleType) -> None:
-    """A declared result would hide a detour through floats; inference shows it."""
+    """Check inferred types: a declared result type would hide an intermediate float."""
     for name, function in compiled_in(module).items():
         told = inferred_types(function.py_func, SIGNATURES[module][name].args)
         assert re.search(r":: u?int64", told), name

@@ -1,7 +1,7 @@
-"""The four facts about the game: roles, reflection, separation, exact keys.
+"""The four facts of `docs/theory.md`: roles, reflection, separation, exact keys.
 
-Each is held against games that are played out, and the solver against each.  What separation means
-for the searches is in `test_separation.py`.
+Each fact is tested with played games, and the solver is compared with each fact.  Separation in the
+searches is tested in `test_separation.py`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from helpers import EVERY_BOARD, at_length, random_game, random_positions, times_the_examples
 from hypothesis import assume, given
@@ -20,6 +19,7 @@ from hypothesis import strategies as st
 from naive import knight_moves
 from naive_search import longest_walk, roamed, swapped
 from naive_solver import BruteForce, openings, plies_to_end
+from solver_helpers import Proofs
 from strategies import odd_positions, positions
 
 from knightfall.board import Board
@@ -28,7 +28,6 @@ from knightfall.kernel.rules import words
 from knightfall.position import Position, Side, other
 from knightfall.solver import proof_table
 from knightfall.solver.engine import Engine
-from knightfall.solver.proof_table import DTYPE
 from knightfall.solver.reflection import loses_by_reflection, mirror_move
 from knightfall.solver.solve import Solver, solve
 
@@ -41,7 +40,7 @@ def colour(board: Board, cell: int) -> int:
 
 
 def placed_hunter(position: Position) -> Side:
-    """Who hunts, from the two placements alone: the first player if the colours are the same."""
+    """Return the hunter by the two placements: the first player if the colours are the same."""
     assert position.white is not None
     assert position.black is not None
     board = position.board
@@ -50,7 +49,7 @@ def placed_hunter(position: Position) -> Side:
 
 
 def takers(game: list[Position]) -> Counter[Side]:
-    """How often each side took a cell that its opponent could have gone to next."""
+    """Return how often each side took a cell that its opponent could have gone to next."""
     taken: Counter[Side] = Counter()
     for before, after in pairwise(game):
         mover = before.to_move
@@ -73,7 +72,7 @@ def test_the_placement_decides_who_hunts_for_the_whole_game(
 
 
 def test_hunters_do_take_escapes_whoever_they_are() -> None:
-    """So that the fact above says something."""
+    """Check that the fact above is not vacuous."""
     rng = random.Random(3)
     taken: Counter[Side] = Counter()
     for _ in range(200):
@@ -82,7 +81,7 @@ def test_hunters_do_take_escapes_whoever_they_are() -> None:
 
 
 def test_no_line_of_a_small_board_lets_the_runner_take_an_escape() -> None:
-    """Every position that 3×4 has, by way of every opening."""
+    """Check every position of 3×4 that follows from an opening."""
     seen: set[tuple[Position, Side]] = set()
     waiting = [(position, placed_hunter(position)) for position in openings(Board.of(3, 4))]
     taken: Counter[Side] = Counter()
@@ -112,7 +111,7 @@ EVEN = [
 
 
 def reflection(position: Position) -> str:
-    """The point reflection of the last move."""
+    """Return the point reflection of the last move."""
     assert position.last is not None
     board = position.board
     row, column = divmod(position.last[1], board.width)
@@ -120,7 +119,7 @@ def reflection(position: Position) -> str:
 
 
 def is_mirrored(position: Position) -> bool:
-    """Whether the board looks the same from both players' seats."""
+    """Return whether the position is its own point reflection."""
     last = position.board.cells - 1
     opposite = None if position.white is None else last - position.white
     return position.black == opposite and position.open == {last - cell for cell in position.open}
@@ -134,13 +133,13 @@ def test_whoever_reflects_is_never_stuck_first(size: tuple[int, int]) -> None:
         while position.legal_moves:
             assert is_mirrored(position)
             position = position.play(rng.choice(position.legal_moves))
-            position = position.play(reflection(position))  # refused if it were not legal
+            position = position.play(reflection(position))  # raises if it is not legal
         assert position.winner == "b"
 
 
 @pytest.mark.parametrize("size", [(3, 4), (4, 3), (4, 4), (3, 6), (6, 3), (4, 5), (5, 4)])
 def test_reflection_wins_whatever_the_first_player_tries(size: tuple[int, int]) -> None:
-    """Every line of the first player, from the empty board to the end."""
+    """Try every line of the first player, from the empty board to the end."""
     ends = 0
     waiting, seen = [Position.start(*size)], set()
     while waiting:
@@ -161,7 +160,7 @@ def test_reflection_wins_whatever_the_first_player_tries(size: tuple[int, int]) 
     "size", [(3, 4), (4, 3), (4, 4), (3, 6), (6, 3), at_length((4, 5)), at_length((5, 4))]
 )
 def test_what_reflection_says_of_a_small_board_is_so(size: tuple[int, int]) -> None:
-    """Held against every line there is, from the empty board and after each first placement."""
+    """Compare with brute force, from the empty board and after each first placement."""
     brute, start = BruteForce(Board.of(*size)), Position.start(*size)
     assert brute.plies(start) % 2 == 0
     assert loses_by_reflection(start)
@@ -176,7 +175,7 @@ def test_what_reflection_says_of_a_small_board_is_so(size: tuple[int, int]) -> N
 
 @given(odd_positions(few=6))
 def test_reflection_never_promises_too_much(position: Position) -> None:
-    """Any position a FEN can express, made symmetric or not, pockets and blocked cells, too."""
+    """Check any position a FEN can express, symmetric or not, with pockets and blocked cells."""
     last = position.board.cells - 1
     white = position.white
     taken = {cell for cell in (white, position.black) if cell is not None}
@@ -201,7 +200,7 @@ def test_reflection_never_promises_too_much(position: Position) -> None:
 
 @pytest.mark.parametrize("size", [size for size in EVEN if size[0] * size[1] > 20])
 def test_the_solver_uses_it_on_every_board(size: tuple[int, int]) -> None:
-    """Who wins from the empty board, and after any first placement, takes no search."""
+    """Check that the winner from the empty board and after any first placement takes no search."""
     start = Position.start(*size)
     solver = Solver(Engine(start.board, table_mb=1), use_atlas=False)
     assert not solver.wins(start)
@@ -221,7 +220,7 @@ def test_it_says_nothing_of_boards_with_odd_sides(size: tuple[int, int]) -> None
     for position in (start, *map(start.play, start.legal_moves)):
         assert not loses_by_reflection(position)
         assert mirror_move(position) is None
-    # With the centre gone, it does.
+    # If the centre is not open, it does.
     assert loses_by_reflection(replace(start, open=start.open - {start.board.cells // 2}))
 
 
@@ -237,7 +236,7 @@ def engine_of(board: Board) -> Engine:
 def test_the_solver_knows_that_who_moves_in_a_mirrored_position_loses(
     size: tuple[int, int], rng: random.Random
 ) -> None:
-    """Positions of large boards that no brute force could judge."""
+    """Check positions of large boards, too large for brute force."""
     position = Position.start(*size)
     until = rng.randint(20, 38)
     while position.legal_moves and len(position.open) > until:
@@ -254,7 +253,7 @@ def test_the_solver_knows_that_who_moves_in_a_mirrored_position_loses(
 
 
 def test_reflection_fails_in_the_centre_of_an_odd_board() -> None:
-    """The centre is its own mirror image: the one placement that cannot be answered so."""
+    """Check the centre, its own image: the one placement that cannot be mirrored."""
     for size in ((3, 3), (5, 5), (7, 7), (5, 7)):
         start = Position.start(*size)
         for move in start.legal_moves:
@@ -267,7 +266,7 @@ def test_reflection_fails_in_the_centre_of_an_odd_board() -> None:
 
 
 def two_worlds(board: Board, wall: int, most: int, rng: random.Random) -> Position:
-    """Two knights with a wall of two columns between them that neither can jump."""
+    """Return a position with a wall of two columns between the knights, which none can jump."""
     left = [cell for cell in range(board.cells) if cell % board.width < wall]
     right = [cell for cell in range(board.cells) if cell % board.width > wall + 1]
     white, *mine = rng.sample(left, min(len(left), rng.randint(5, most)))
@@ -277,7 +276,7 @@ def two_worlds(board: Board, wall: int, most: int, rng: random.Random) -> Positi
 
 @pytest.mark.parametrize(("size", "wall"), [((8, 8), 3), ((8, 6), 3), ((9, 7), 3), ((16, 4), 7)])
 def test_the_solver_finds_what_two_lone_walks_decide(size: tuple[int, int], wall: int) -> None:
-    """The longer walk wins.  The loser walks as far as it can, the winner answers every step."""
+    """Check that the longer path wins, and that the game lasts as long as the loser's path."""
     board = Board.of(*size)
     solver = Solver(Engine(board), use_atlas=False)
     rng = random.Random(str(size))
@@ -301,7 +300,7 @@ def test_the_solver_finds_what_two_lone_walks_decide(size: tuple[int, int], wall
 @times_the_examples(3)
 @given(odd_positions(few=14).filter(lambda position: position.placed))
 def test_no_game_outlasts_the_two_walks(position: Position) -> None:
-    """Apart or not, whoever loses makes no more moves than its cells allow: min(2·o, 2·s+1)."""
+    """Check that, separated or not, the loser makes at most min(2·o, 2·s+1) moves."""
     board = position.board
     plies = plies_to_end(position)
     loser = position.to_move if plies % 2 == 0 else other(position.to_move)
@@ -316,7 +315,7 @@ def test_no_game_outlasts_the_two_walks(position: Position) -> None:
 
 
 def packed(position: Position) -> int:
-    """The open cells and two cells of six bits each, one after the other."""
+    """Return the open cells and the two knights' cells, six bits each, in one integer."""
     assert position.white is not None
     assert position.black is not None
     mover, waiter = position.white, position.black
@@ -333,7 +332,7 @@ def unpacked(board: Board, key: int) -> Position:
 
 
 def of_the_first(position: Position) -> Position:
-    """The position with the first player to move: names take no part in a key."""
+    """Return the position with the first player to move, since keys do not name the players."""
     if position.to_move == "w":
         return position
     return Position(position.board, position.open, position.black, position.white, "w")
@@ -341,7 +340,7 @@ def of_the_first(position: Position) -> Position:
 
 @given(st.one_of(positions(min_placed=2), odd_positions().filter(lambda p: p.placed)))
 def test_a_position_of_up_to_49_cells_fits_61_bits(position: Position) -> None:
-    """And can be read back: no two positions share a key."""
+    """Check that keys can be decoded, so that no two positions share one."""
     assume(position.board.cells <= 49)
     key = packed(position)
     assert 0 <= key < 1 << 61
@@ -349,7 +348,7 @@ def test_a_position_of_up_to_49_cells_fits_61_bits(position: Position) -> None:
 
 
 def out_of_reach(position: Position) -> frozenset[int]:
-    """The open cells that neither knight can ever get to."""
+    """Return the open cells that neither knight can ever reach."""
     assert position.white is not None
     assert position.black is not None
     board, open = position.board, position.open
@@ -363,7 +362,7 @@ def without(position: Position, cells: frozenset[int]) -> Position:
 
 
 def test_cells_out_of_reach_do_not_count() -> None:
-    """With and without them the game lasts as long; brute force, then the solver."""
+    """Check, by brute force and by the solver, that they do not change the game's length."""
     merged = 0
     for size in ((4, 4), (5, 5), (7, 7), (3, 9), (8, 8)):
         brute = BruteForce(Board.of(*size))
@@ -382,7 +381,7 @@ def test_cells_out_of_reach_do_not_count() -> None:
 
 @cache
 def every_position_of_3x4() -> frozenset[Position]:
-    """All that any game leads to, from any opening."""
+    """Return all positions of all games on 3×4, from any opening."""
     found: set[Position] = set()
     waiting = openings(Board.of(3, 4))
     while waiting:
@@ -394,7 +393,7 @@ def every_position_of_3x4() -> frozenset[Position]:
 
 
 def test_dropping_them_merges_positions_and_never_two_of_different_value() -> None:
-    """All positions of all games on 3×4, by the key of what is left of them."""
+    """Check all positions of 3×4, keyed without unreachable cells."""
     brute = BruteForce(Board.of(3, 4))
     every = every_position_of_3x4()
     values: dict[int, set[int]] = {}
@@ -405,47 +404,34 @@ def test_dropping_them_merges_positions_and_never_two_of_different_value() -> No
     assert len(values) < len({packed(position) for position in every}) * 0.8
 
 
-class Memory:
-    """A table of proofs with room for a few positions."""
-
-    def __init__(self, buckets: int) -> None:
-        self.table = np.zeros(buckets * proof_table.BUCKET, proof_table.ENTRY_DTYPE)
-        self.states = np.zeros(1, DTYPE)
-        self.states["table"] = self.table.ctypes.data
-        self.states["buckets"] = buckets - 1
-
-    def store(self, position: Position, plies: int) -> None:
-        proof_table.store(self.states[0], *words(position), proof_table.with_answer(0, plies, True))
-
-    def probe(self, position: Position) -> int | None:
-        known = proof_table.probe(self.states[0], *words(position))
-        return int(proof_table.within(known)) if known else None
-
-
 @pytest.mark.parametrize("buckets", [1, 64, 4096])
 def test_the_table_never_takes_one_position_for_another(buckets: int) -> None:
-    """Every position of 3×4 that is not over, and how long it lasts."""
-    brute, memory = BruteForce(Board.of(3, 4)), Memory(buckets)
+    """Store the length of every unfinished position of 3×4, and read it back."""
+    brute, table = BruteForce(Board.of(3, 4)), Proofs(buckets)
     every = [position for position in every_position_of_3x4() if position.legal_moves]
     random.Random(buckets).shuffle(every)
     for position in every:
-        memory.store(position, brute.plies(position))
-    probed = [(brute.plies(one), memory.probe(one)) for one in every]
-    kept = [known for known in probed if known[1] is not None]
-    assert all(plies == known for plies, known in kept)
+        table.store(words(position), proof_table.with_answer(0, brute.plies(position), True))
+    probed = [(brute.plies(one), table.probe(words(one))) for one in every]
+    kept = [(plies, known) for plies, known in probed if known]
+    assert all(plies == proof_table.within(known) for plies, known in kept)
     assert len(kept) >= min(buckets * proof_table.BUCKET, len(every) // 2)
 
 
 @given(odd_positions().filter(lambda position: position.placed and len(position.open) > 1))
 def test_a_position_is_not_what_differs_from_it_in_one_cell(position: Position) -> None:
-    memory = Memory(1)
-    memory.store(position, 5)
-    assert memory.probe(position) == memory.probe(swapped(position)) == 5
+    table = Proofs(1)
+    table.store(words(position), proof_table.with_answer(0, 5, True))
+
+    def stored(one: Position) -> bool:
+        return table.probe(words(one)) != 0
+
+    assert stored(position)
+    assert stored(swapped(position))
     standing = {position.white, position.black}
     for cell in set(range(position.board.cells)) - standing:
-        changed = replace(position, open=position.open ^ {cell})
-        assert memory.probe(changed) is None
-    assert memory.probe(replace(position, to_move=other(position.to_move))) is None
+        assert not stored(replace(position, open=position.open ^ {cell}))
+    assert not stored(replace(position, to_move=other(position.to_move)))
     for cell in position.open:
-        assert memory.probe(replace(position, white=cell)) is None
-        assert memory.probe(replace(position, black=cell)) is None
+        assert not stored(replace(position, white=cell))
+        assert not stored(replace(position, black=cell))

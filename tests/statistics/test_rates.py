@@ -1,4 +1,4 @@
-"""Wilson's interval is what its definition says, and what a textbook prints."""
+"""Wilson's interval, compared with its definition and with published values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ratings of many agents: against other implementations, and against simulated leagues."""
+"""Ratings of many agents, compared with other implementations and with simulated leagues."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Games = dict[tuple[int, int], tuple[int, int]]
 
 
 def games_of(pairs: Mapping[tuple[int, int], tuple[int, int, int, int]]) -> Games:
-    """The same results as single games, counted one by one."""
+    """Return the results of pairs as counts of single games."""
     games: dict[tuple[int, int], list[int]] = {}
     for (a, b), counts in pairs.items():
         for outcome, count in enumerate(counts):
@@ -45,10 +45,10 @@ def games_of(pairs: Mapping[tuple[int, int], tuple[int, int, int, int]]) -> Game
 def of_games(
     agents: int, games: Mapping[tuple[int, int], tuple[float, float]], *, seat: bool = True
 ) -> Ratings:
-    """Ratings from games taken for independent: (first, second) to (first's wins, second's wins).
+    """Return ratings from independent games: (first, second) to (first's wins, second's wins).
 
-    A game of an agent with itself says something of the seat only.  Without `seat`, moving first
-    is taken to be worth nothing.
+    A game of an agent with itself tells only about the seat.  Without `seat`, moving first is
+    assumed to be worth nothing.
     """
     won, played = np.zeros((2, agents, agents))
     for couple, (first, second) in games.items():
@@ -63,7 +63,7 @@ def finite(ratings: Ratings) -> bool:
     return all(np.isfinite(part).all() for part in parts)
 
 
-# -- the likeliest strengths -----------------------------------------------------------------
+# -- maximum likelihood ----------------------------------------------------------------------
 
 
 def test_three_agents_as_published() -> None:
@@ -73,7 +73,7 @@ def test_three_agents_as_published() -> None:
 
 
 def league(agents: int, games: int, seed: int, seat: float = 0.0) -> tuple[Games, np.ndarray]:
-    """Random games of every ordered couple, and the true strengths."""
+    """Return random games of every ordered couple, and the true strengths."""
     rng = np.random.default_rng(seed)
     strengths = rng.normal(size=agents)
     results: Games = {}
@@ -121,7 +121,7 @@ def test_with_a_seat_it_agrees_with_a_blind_search(seed: int) -> None:
     ratings = of_games(4, games)
     assert ratings.elo / ELO == pytest.approx(found[:4] - found[:4].mean(), abs=1e-3)
     assert ratings.seat_elo / ELO == pytest.approx(found[4], abs=1e-3)
-    # The curvature at the top, by finite differences, gives the plain errors.
+    # The curvature at the maximum, by finite differences, gives the ordinary errors.
     step, at = 1e-3, np.eye(5) * 1e-3
     hessian = np.array(
         [
@@ -181,7 +181,7 @@ def test_pairs_and_games_are_the_same_results() -> None:
     rows = of_pairs(3, Pairs(*np.array(one_by_one).T))
     assert rows.elo == pytest.approx(by_pairs.elo)
     assert rows.covariance == pytest.approx(by_pairs.covariance)
-    # Openings that are used once change nothing.
+    # Openings that are used only once change nothing.
     named = Pairs(*np.array(one_by_one).T, opening=np.arange(len(one_by_one)) * 7 - 3)
     assert of_pairs(3, named).covariance == pytest.approx(by_pairs.covariance)
 
@@ -193,7 +193,7 @@ def test_three_counts_for_each_couple_will_do() -> None:
     assert three.difference(0, 1) == pytest.approx(four.difference(0, 1))
 
 
-# -- what is made of a result ----------------------------------------------------------------
+# -- properties of ratings -------------------------------------------------------------------
 
 
 def test_differences_have_their_own_errors() -> None:
@@ -221,7 +221,7 @@ def test_anchors_move_everything_but_the_differences() -> None:
     assert tied.anchored(1).elo == pytest.approx(free.elo - free.elo[1])
 
 
-# -- results that limit nothing --------------------------------------------------------------
+# -- one-sided results -----------------------------------------------------------------------
 
 
 def test_nothing_played() -> None:
@@ -315,7 +315,7 @@ def test_a_seat_that_wins_everything() -> None:
     assert first.difference(0, 1)[0] == pytest.approx(0, abs=1e-6)
     second = of_pairs(2, Pairs.counted({(0, 1): (0, 30, 0, 0)}))
     assert second.seat_elo == pytest.approx(-first.seat_elo)
-    always_first = of_games(2, {(0, 1): (10, 0)})  # seat or strength: nobody can tell
+    always_first = of_games(2, {(0, 1): (10, 0)})  # seat and strength cannot be told apart
     assert finite(always_first)
     assert always_first.difference(0, 1)[1] > 5000
 
@@ -384,7 +384,7 @@ def test_results_that_make_no_sense_are_refused(wrong: object, named: str) -> No
 def simulated(
     strengths: np.ndarray, bias: float, openings: int, rng: np.random.Generator, shared: bool
 ) -> Pairs:
-    """Every couple plays pairs; each opening favours a seat by normal odds around e^0.2."""
+    """Simulate pairs of every couple; openings favour a seat by lognormal odds around e^0.2."""
     i, j = np.triu_indices(len(strengths), 1)
     odds = 0.2 + bias * rng.standard_normal((1 if shared else len(i), openings))
     gap = (strengths[i] - strengths[j])[:, None]
@@ -432,13 +432,13 @@ def test_errors_cover_95_percent(shared: bool, step: int) -> None:
     covered = {name: sum(hit) / len(hit) for name, hit in hits.items()}
     for name in ("far", "near", "seat"):
         assert 0.91 < covered[name] < 0.985, covered
-    # What is said of plain errors is true: too wide for agents, too narrow for the seat.
+    # Ordinary errors are too wide for agents and too narrow for the seat, as documented.
     assert covered["plain near"] > 0.985
     assert covered["plain seat"] < 0.93
 
 
 def drawn_anew(agents: int, pairs: Pairs, n: int) -> list[Ratings]:
-    """Ratings of `n` sets of openings (of pairs, where each has its own) drawn from those there."""
+    """Return ratings of `n` bootstrap samples of openings (of pairs, if each has its own)."""
     rng = np.random.default_rng(1)
     named = np.arange(len(pairs.a)) if pairs.opening is None else pairs.opening
     places = [np.flatnonzero(named == opening) for opening in np.unique(named)]
@@ -462,7 +462,7 @@ def test_bootstrap_agrees(shared: bool) -> None:
         assert ratings.difference(i, j)[1] == pytest.approx(spread(i, j), rel=0.2)
     seats = 1.96 * float(np.std([one.seat_elo for one in drawn]))
     assert ratings.seat_error == pytest.approx(seats, rel=0.2)
-    if not shared:  # where plain errors are a fifth too wide, it sees that
+    if not shared:  # it detects that ordinary errors are a fifth too wide
         plain = of_games(4, as_games(pairs))
         assert plain.difference(0, 1)[1] > 1.15 * spread(0, 1)
 
@@ -492,7 +492,7 @@ def test_who_won_every_game_is_rated_as_if_half_a_game_were_lost_and_half_won(ga
 
 
 def test_results_on_both_sides_are_hardly_shrunk() -> None:
-    """The prior, 10,000 Elo wide, moves nothing that results decide."""
+    """Check that the prior, 10,000 Elo wide, hardly changes ratings based on results."""
     found = of_games(2, {(0, 1): (30.0, 10.0)}, seat=False)
     assert found.difference(0, 1)[0] == pytest.approx(400 * math.log10(3), rel=1e-3)
     error = 1.959964 * 400 / math.log(10) / math.sqrt(40 * 0.75 * 0.25)

@@ -1,4 +1,4 @@
-"""The statistics of matches: published numbers, properties, and what simulation says of them."""
+"""The statistics of matches: published values, properties, and simulations."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_few_and_one_sided_results_are_defined() -> None:
         assert lost.elo == lost.nelo == -math.inf
         assert won.los == 1 - 0.5 ** (wins + 1)
         assert lost.los == 0.5 ** (wins + 1)
-        # What a small sample leaves open, Wilson's interval says.
+        # Wilson's interval shows the uncertainty of a small sample.
         assert won.high == 1
         assert won.low == pytest.approx(wins / (wins + 1.959964**2))
         assert won.elo_interval == (elo_of(won.low), math.inf)
@@ -182,7 +182,7 @@ def test_elo_and_score_at_the_ends() -> None:
 
 
 def exact_coverage(pairs: int, chances: tuple[float, float, float]) -> float:
-    """The probability that the interval holds the true score, summed over every result."""
+    """Return the probability that the interval contains the true score, summed over all results."""
     p, total = np.array(chances), 0.0
     truth = p[1] / 2 + p[2]
     for lost in range(pairs + 1):
@@ -222,7 +222,7 @@ def test_elo_errors_cover_95_percent(p: tuple[float, ...]) -> None:
 
 
 def test_los_is_a_likelihood() -> None:
-    # Between equals every value is as likely as every other.
+    # Between equals the value is uniformly distributed.
     rng = np.random.default_rng(8)
     rows = rng.multinomial(400, (0.25, 0, 0.5, 0, 0.25), size=2000).tolist()
     los = np.array([of_pairs(tuple(row)).los for row in rows])
@@ -266,11 +266,11 @@ def test_llr_of_few_and_one_sided_pairs() -> None:
         assert 0 < won[0] < 0.1
         assert test.verdict(won[-1]) == "H1"
         assert test.verdict(test.llr((10_000, 0, 0, 0, 0))) == "H0"
-        assert test.llr((0, 0, 1, 0, 0)) < 0  # a split pair speaks for the smaller difference
+        assert test.llr((0, 0, 1, 0, 0)) < 0  # a split pair is evidence for the smaller difference
 
 
 def likeliest(frequencies: np.ndarray, hypothesis: float, model: str) -> float:
-    """The largest likelihood under a hypothesis, searched for with no knowledge of formulas."""
+    """Return the largest likelihood under a hypothesis, found by a general optimiser."""
 
     def distribution(x: np.ndarray) -> np.ndarray:
         powers = np.exp(x - x.max())
@@ -345,7 +345,7 @@ def test_tests_that_make_no_sense_are_refused(wrong: dict[str, float], named: st
 
 
 def played(test: Sprt, true_elo: float, matches: int, seed: int) -> tuple[float, float]:
-    """The share of so many matches that accept H1, and how many pairs they took on average."""
+    """Return the share of simulated matches that accept H1, and their mean number of pairs."""
     chances = np.cumsum(pair_distribution(true_elo, model=test.model)).tolist()
     rng = np.random.default_rng(seed)
     draws = chain.from_iterable(rng.random(10_000).tolist() for _ in count())
@@ -381,7 +381,7 @@ def test_error_rates_and_lengths_are_as_promised(model: str, step: int) -> None:
 
 @some_and_all
 def test_plans_between_the_hypotheses(step: int) -> None:
-    # Where tests take longest, a plan that forgot how steps overshoot the bounds is 15 % short.
+    # Where tests take longest, a forecast without overshoot would be 15 % too short.
     test = Sprt(0, 100)
     passed, pairs = played(test, 50, 600 if step == 1 else 240, seed=2)
     expected = forecast(test, 50)
@@ -487,7 +487,7 @@ def test_a_sequential_difference_is_a_mixture_of_likelihoods() -> None:
         error = float(np.std([*(a - b), 0.5, -0.5])) / math.sqrt(pairs)
 
         def evidence(true: float, mean: float = mean, error: float = error) -> float:
-            """The likelihood of the mean under gaps spread around `true`, over that at `true`."""
+            """Return the likelihood ratio of gaps spread around `true` to gaps at `true`."""
             spread = scipy.stats.norm(true, 0.03)
             ends = (min(mean, true) - 0.3, max(mean, true) + 0.3)
             mixed, _ = scipy.integrate.quad(

@@ -22,7 +22,7 @@ from knightfall.heuristics import REGISTRY
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.expression import parse_heuristic
 from knightfall.heuristics.registry import LEARNED_HEURISTICS, PARAMETERS, PUBLISHED, published_ids
-from knightfall.heuristics.signature import ask_once
+from knightfall.heuristics.signature import evaluate_at
 from knightfall.kernel.geometry import RULES, geometry, rules_of
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side
@@ -49,7 +49,7 @@ def value(id: str, position: Position, side: Side, blanks: int = 0) -> float:
     boards["blanks"] = blanks
     open, me, opp = words(position, side)
     _, to_move, _ = words(position)
-    return ask_once(boards, evaluator(id).address, open, me, opp, to_move)
+    return evaluate_at(boards, evaluator(id).address, open, me, opp, to_move)
 
 
 @cache
@@ -190,8 +190,8 @@ def test_a_leaf_that_counts_lines_obeys_the_budget(id: str) -> None:
     open, me, opp = words(opening)
     for steps in (0, 1, 100, 1000):
         boards["step_limit"], boards["cut"] = steps, 0
-        mine = ask_once(boards, evaluator(id).address, open, me, opp, me)
-        theirs = ask_once(boards, evaluator(id).address, open, opp, me, me)
+        mine = evaluate_at(boards, evaluator(id).address, open, me, opp, me)
+        theirs = evaluate_at(boards, evaluator(id).address, open, opp, me, me)
         assert boards["cut"][0] == 2
         assert abs(mine) <= steps
         if id.endswith("difference"):
@@ -250,7 +250,7 @@ def test_the_share_reaches_what_looks_for_the_longest_win(id: str) -> None:
     boards = geometry(position.board)
     boards["step_limit"], boards["blanks"] = 0, 47
     open, me, opp = words(position)
-    ask_once(boards, evaluator(id).address, open, me, opp, me)
+    evaluate_at(boards, evaluator(id).address, open, me, opp, me)
     assert boards["cut"][0] == 1
 
 

@@ -14,7 +14,7 @@ from knightfall.errors import KnightfallError
 from knightfall.heuristics import REGISTRY
 from knightfall.heuristics.expression import Expression, parse_heuristic
 from knightfall.heuristics.registry import (
-    all_printed,
+    all_printed_names,
     canonical,
     meanings,
     printed_groups,
@@ -102,7 +102,7 @@ def test_expressions_of_printed_names(text: str, printed: str) -> None:
     assert str(parse_heuristic(printed)) == printed
 
 
-@given(st.sampled_from(all_printed()), st.sampled_from(["-2", "-x", ""]))
+@given(st.sampled_from(all_printed_names()), st.sampled_from(["-2", "-x", ""]))
 def test_a_file_with_a_printed_name_prints_as_it_parses(name: str, more: str) -> None:
     file = UserFunction(f"./{name}{more}.py", "f")
     expression = Expression(((Fraction(1), file),))
@@ -143,4 +143,4 @@ def test_names_with_a_space_and_as_coded_versions_are_told() -> None:
 
 
 def test_no_printed_name_hides_an_id() -> None:
-    assert not set(all_printed()) & set(REGISTRY)
+    assert not set(all_printed_names()) & set(REGISTRY)

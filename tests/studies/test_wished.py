@@ -240,7 +240,7 @@ def test_a_picture_that_cannot_be_written_is_bad_input() -> None:
     fen = "7/7/1N5/7/7/4n2/7 w"
     refused = run("explain", fen, "--heuristic", "open_cluster", "--svg", "/proc/cluster.svg")
     assert refused.exit_code == 2
-    assert "nothing can be written into the folder '/proc'" in refused.output
+    assert "cannot write into the folder '/proc'" in refused.output
 
 
 def test_marked_cells_are_in_brackets() -> None:

@@ -303,7 +303,7 @@ def without_folder(heuristic: str) -> str:
 def _with_heuristic(search: Agent, text: str, name: str) -> Agent:
     """Return `search` with the heuristic `text`; if there is none, `name` may be misspelt."""
     from knightfall.heuristics.expression import parse_heuristic
-    from knightfall.heuristics.registry import REGISTRY, all_printed, meanings
+    from knightfall.heuristics.registry import REGISTRY, all_printed_names, meanings
 
     try:
         heuristic = parse_heuristic(text)
@@ -318,7 +318,7 @@ def _with_heuristic(search: Agent, text: str, name: str) -> Agent:
                 "random or AB_Improved"
             ) from None
         known = [*AGENT_KINDS, *(alias for names in COURSE.values() for alias in names), *REGISTRY]
-        known += all_printed()
+        known += all_printed_names()
         raise KnightfallError(
             f"unknown agent {name!r}{nearest(name, known)} (knightfall agents lists them all, "
             "knightfall heuristics what they search with)"

@@ -28,7 +28,7 @@ from knightfall.arena.store import Run, Store, StoredGame
 from knightfall.arena.store_file import SUMS, position
 from knightfall.arena.stored_games import scoresheet
 from knightfall.display.printable import csv_cell, json_line
-from knightfall.display.progress import OnProgress, nobody
+from knightfall.display.progress import OnProgress, ignore_progress
 from knightfall.errors import KnightfallError
 from knightfall.extras import require
 from knightfall.files import atomic_draft, check_output
@@ -48,7 +48,7 @@ GROUP = 4096
 """Games in a row group of parquet, which are in memory at the same time."""
 
 
-def export_lines(run: Run, format: str, on_progress: OnProgress = nobody) -> Iterator[str]:
+def export_lines(run: Run, format: str, on_progress: OnProgress = ignore_progress) -> Iterator[str]:
     """Yield the lines of csv, jsonl or text, with line ends.
 
     `on_progress` is called with the number of pairs written.
@@ -159,7 +159,7 @@ def _row(run: Run, line: StoredGame) -> dict[str, Any]:
     return {name: names[name] if name in names else getattr(line, name) for name in COLUMNS[:-2]}
 
 
-def export_parquet(run: Run, out: IO[bytes], on_progress: OnProgress = nobody) -> None:
+def export_parquet(run: Run, out: IO[bytes], on_progress: OnProgress = ignore_progress) -> None:
     """Write all games to a Parquet file; it needs pyarrow."""
     require("--format parquet", "pyarrow")
     arrow: Any = importlib.import_module("pyarrow")

@@ -33,7 +33,7 @@ from knightfall.arena.store import TIME, Run, Store
 from knightfall.arena.store_file import PairWriter
 from knightfall.arena.stored_plan import plan_of
 from knightfall.display.printable import printable
-from knightfall.display.progress import OnProgress, nobody
+from knightfall.display.progress import OnProgress, ignore_progress
 from knightfall.errors import KnightfallError
 from knightfall.notation import Scoresheet
 from knightfall.position import Position, other
@@ -84,7 +84,9 @@ class RunFile:
         with self._lines() as lines, self._at(1):
             return _header(next(lines, (1, ""))[1])
 
-    def pairs(self, on_progress: OnProgress = nobody, replay: bool = True) -> Iterator[PairRecord]:
+    def pairs(
+        self, on_progress: OnProgress = ignore_progress, replay: bool = True
+    ) -> Iterator[PairRecord]:
         """Yield the pairs in order; replay their moves if `replay`.
 
         Raise a `KnightfallError` that names the line if a pair is wrong or missing.
@@ -302,7 +304,7 @@ def import_run(
     path: str | os.PathLike[str],
     *,
     again: bool = False,
-    on_progress: OnProgress = nobody,
+    on_progress: OnProgress = ignore_progress,
 ) -> Run:
     """Add the run of a file to a store, whole or not at all, and return it.
 

@@ -29,7 +29,7 @@ from knightfall.board import Board
 from knightfall.display.numbers import count
 from knightfall.display.printable import printable, storable
 from knightfall.errors import Ending, KnightfallError, ending_of
-from knightfall.openings import by_hunter, openings, shuffled
+from knightfall.openings import alternate_hunter, openings, shuffled
 from knightfall.position import Position, Side
 from knightfall.search.budget import Budget
 
@@ -240,7 +240,7 @@ class Plan:
         """Return the openings of a series, in the order in which they are played."""
         if series not in self._orders:
             order = shuffled(self.starts, self.seed, series)
-            self._orders[series] = by_hunter(order) if self.stratify else order
+            self._orders[series] = alternate_hunter(order) if self.stratify else order
         return self._orders[series]
 
     @cached_property

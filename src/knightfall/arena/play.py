@@ -293,7 +293,7 @@ def play_compiled(seats: dict[Side, Searcher], opening: str, seed: int) -> GameR
 def _explanation(evaluator: Evaluator, boards: Any) -> str:
     """Return the error message of a heuristic that failed; "" if it left none."""
     try:
-        with evaluator.errors_explained(boards):
+        with evaluator.explaining_errors(boards):
             pass
     except KnightfallError as error:
         return storable(str(error))

@@ -1,1 +1,1 @@
-"""How results are shown: numbers, tables and reports, on a screen, in a pipe and in a notebook."""
+"""Display of results: numbers, tables and reports for terminals, pipes and notebooks."""

@@ -1,30 +1,30 @@
-"""Numbers as people read them: one way to write a share, an interval, an error, a duration."""
+"""Formatting of numbers for people: shares, intervals, errors, durations."""
 
 from __future__ import annotations
 
 import math
 
 NOTHING = "–"
-"""Where there is no number."""
+"""Shown in place of a number that is missing."""
 
 BOUNDLESS = 2500.0
-"""An error in Elo from which on there is no knowing: agents that never met, say."""
+"""An error in Elo that is shown as ∞, as between agents that never met."""
 
 
 def percent(share: float | None, digits: int = 1) -> str:
-    """A share as a percentage."""
+    """Return a share (0 to 1) as a percentage; a dash for None."""
     return NOTHING if share is None else f"{100 * share:.{digits}f} %"
 
 
-def interval(low: float, high: float, digits: int = 1, unit: str = "") -> str:
-    """Return an interval of shares in per cent; a dash for 0 to 1, which is that of no cases."""
+def interval(low: float, high: float, unit: str = "") -> str:
+    """Return an interval of shares in per cent; a dash for 0 to 1, the interval without data."""
     if low <= 0 and high >= 1:
         return NOTHING
-    return f"{100 * low:.{digits}f}–{100 * high:.{digits}f}{unit}"
+    return f"{100 * low:.1f}–{100 * high:.1f}{unit}"
 
 
 def signed(value: float, digits: int = 0) -> str:
-    """A number with its sign, as a typesetter writes it; ∞ where there is no end."""
+    """Return a number with its sign, with a true minus sign; ∞ for infinity, no sign for zero."""
     if math.isinf(value):
         return "+∞" if value > 0 else "−∞"
     text = f"{value:+.{digits}f}"
@@ -34,23 +34,23 @@ def signed(value: float, digits: int = 0) -> str:
 
 
 def plus_minus(value: float, error: float, digits: int = 0) -> str:
-    """A value with its error."""
+    """Return a value with its sign and its error, as in +12 ± 5."""
     bound = "∞" if error >= BOUNDLESS else f"{error:.{digits}f}"
     return f"{signed(value, digits)} ± {bound}"
 
 
 def mean(value: float | None) -> str:
-    """A mean with one decimal."""
+    """Return a mean with one decimal; a dash for None."""
     return NOTHING if value is None else f"{value:,.1f}"
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """How many of what, as in 1 pair or 1,200 pairs."""
+    """Return a number with its noun, as in 1 pair or 1,200 pairs."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def duration(seconds: float) -> str:
-    """Return seconds in the unit that a person would take, from nanoseconds to hours."""
+    """Return a duration in a suitable unit, from nanoseconds to hours."""
     if seconds < 0.9995e-6:
         return f"{seconds * 1e9:.3g} ns"
     if seconds < 9.995e-6:
@@ -69,7 +69,7 @@ def duration(seconds: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Return whole seconds, or hours, minutes and seconds, as a clock that runs shows them."""
+    """Return a duration as whole seconds, or as hours, minutes and seconds, for a running clock."""
     whole = round(seconds)
     if whole < 90:
         return f"{whole} s"
@@ -79,5 +79,5 @@ def clock(seconds: float) -> str:
 
 
 def for_json(value: float) -> float | str:
-    """A number as JSON can hold it: ``inf``, ``-inf`` and ``nan`` become strings."""
+    """Return a number as JSON allows it: ``inf``, ``-inf`` and ``nan`` become strings."""
     return value if math.isfinite(value) else str(value)

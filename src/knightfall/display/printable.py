@@ -1,8 +1,8 @@
-r"""Foreign text made printable: what a terminal would obey is shown instead, as in ``\x1b[2J``.
+r"""Escaping of untrusted text: control characters are printed as escapes, as in ``\x1b[2J``.
 
-Names of agents, messages of exceptions, names of files and whatever else came from somebody's file
-may hold escape sequences, line breaks or marks that turn text around.  All that is printed for
-people goes through here: see `console` and `print_line`.
+Names of agents, messages of exceptions, names of files and other text from users' files may have
+escape sequences, line breaks or marks that reverse the direction of text.  All output for people
+passes through `console` or `print_line`.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
-_FORMULA = re.compile(r"[=+\-@\t\r＝＋－＠]")  # as OWASP lists them
+_FORMULA = re.compile(r"[=+\-@\t\r＝＋－＠]")  # the list of OWASP
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.ASCII | re.IGNORECASE)
 
 
 def printable(text: str, keep: str = "") -> str:
-    """The text with everything that is not a visible character or a space written as an escape.
+    """Return a text with every character that is neither visible nor a space as an escape.
 
-    That is control characters (line breaks, too, unless they are to be kept), marks of direction,
-    and halves of characters.
+    These are control characters (line breaks, too, unless `keep` has them), direction marks and
+    lone surrogates.
     """
     if text.isprintable():
         return text
@@ -40,28 +40,28 @@ def _escape(c: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Words on one line, printable."""
+    """Return a text on one line, with unprintable characters as escapes."""
     return printable(" ".join(text.split()))
 
 
 def storable(text: str) -> str:
-    """Return a text on one line, in letters that can be stored."""
+    """Return a text on one line, with lone surrogates replaced so that it can be stored."""
     return " ".join(text.encode("utf-8", "replace").decode().split())
 
 
 def print_line(*texts: str, file: IO[str] | None = None) -> None:
-    """Print lines for people: what is foreign in them cannot do anything."""
+    """Print lines for people, with control characters in them as escapes."""
     out = sys.stdout if file is None else file
     for text in texts or ("",):
         print(printable(text, keep="\n"), file=out, flush=file is not None)
 
 
 def console(**options: Any) -> Console:
-    """Where rich text for people goes: markup is not read, and only visible characters get out."""
+    """Return a rich console that does not interpret markup and escapes control characters."""
     from rich.console import Console
 
     class Visible(Console):
-        """Shows the control characters of texts; those of its own styles are added later."""
+        """A console that escapes control characters in texts, but not those of its own styles."""
 
         def render(
             self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -78,7 +78,7 @@ def console(**options: Any) -> Console:
 
 
 def json_line(content: Any) -> str:
-    r"""A line of JSON in which all but visible characters are written as ``\u001b``."""
+    r"""Return a line of JSON with invisible characters as escapes such as ``\u001b``."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     if not text.isprintable():
         text = "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
@@ -86,9 +86,9 @@ def json_line(content: Any) -> str:
 
 
 def csv_cell(value: Any) -> Any:
-    """A value for a spreadsheet: printable, and never a formula.
+    """Return a value for a spreadsheet, which must not take it for a formula.
 
-    What begins like one gets an apostrophe in front, unless it is a number.
+    A text that begins like a formula gets an apostrophe in front, unless it is a number.
     """
     if not isinstance(value, str):
         return value

@@ -1,5 +1,5 @@
-"""How far a long computation has got: a bar on a terminal, a line in a notebook, and now and then
-a line in a pipe, without any movement of the cursor.
+"""Progress of long computations: a bar on a terminal, a line in a notebook, a line every 30
+seconds in a pipe.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
 AFTER = 2.0
-"""Seconds before anything is shown: quick answers need no progress."""
+"""Seconds before progress is first shown."""
 
 REFRESH = 0.25
-"""Seconds between two pictures."""
+"""Seconds between two updates of the display."""
 
 LINE_EVERY = 30.0
 """Seconds between two lines in a pipe."""
 
 OnProgress = Callable[[int], None]
-"""Hears how much is done, of an amount known beforehand."""
+"""A function that is called with the amount done so far; the total is known beforehand."""
 
 
-def nobody(done: int) -> None:
-    """Nobody listens."""
+def ignore_progress(done: int) -> None:
+    """Do nothing: the progress callback of callers that want none."""
 
 
 class Progress:
-    """What is known of a computation, for whoever shows it.
+    """The state of a computation, for its display.
 
-    Call it with what is done by now, or `say` so where there is no amount.  Whoever knows better
-    than by the rate so far how many seconds are `ahead` sets that.
+    Call it with the amount done so far, or set a text with `say` if there is no amount.  Set
+    `ahead` to a function that returns the remaining seconds if the rate so far is a poor estimate.
     """
 
     def __init__(self, what: str, total: int | None, done: int = 0) -> None:
@@ -56,11 +56,11 @@ class Progress:
         self.done = done
 
     def say(self, text: str) -> None:
-        """What is to be shown where there is no amount."""
+        """Set the text that is shown if there is no amount."""
         self.note = printable(text)
 
     def line(self) -> str:
-        """Everything in one line."""
+        """Return the state as one line of text."""
         seconds = time.monotonic() - self.start
         if self.total is None:
             return self.note
@@ -72,7 +72,7 @@ class Progress:
         return " · ".join(parts)
 
     def left(self) -> float | None:
-        """The seconds that it will still take; None while nobody can tell."""
+        """Return an estimate of the remaining seconds; None while there is none."""
         if self.ahead is not None:
             return self.ahead()
         seconds, fresh = time.monotonic() - self.start, self.done - self.before
@@ -85,9 +85,9 @@ class Progress:
 def progress(
     what: str = "", total: int | None = None, *, done: int = 0, after: float = AFTER
 ) -> Iterator[Progress]:
-    """While the block runs, show how much of it is done, from some seconds on.
+    """Show the progress of the block while it runs, from `after` seconds on.
 
-    A `view` set on what is given is drawn above the bar on a terminal.
+    Set `view` on the yielded object to draw something above the bar on a terminal.
     """
     state = Progress(what, total, done)
     outlet = _outlet(state)
@@ -109,17 +109,19 @@ def progress(
         outlet.end()
 
 
-def shown_or_told(
+def progress_or_callback(
     wanted: bool | OnProgress, what: str, total: int, *, done: int = 0
 ) -> AbstractContextManager[OnProgress]:
-    """Return a progress bar, a function that is told how much is done, or one that ignores it."""
+    """Return a context that yields a progress bar (True), the given callback, or one that does
+    nothing (False).
+    """
     if wanted is True:
         return progress(what, total, done=done)
-    return nullcontext(wanted or nobody)
+    return nullcontext(wanted or ignore_progress)
 
 
 def in_notebook() -> bool:
-    """Whether somebody looks through a notebook: its cells know no cursor."""
+    """Return whether this runs in a notebook, whose cells have no cursor to move."""
     shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return hasattr(shell, "kernel")
 
@@ -133,7 +135,7 @@ def _outlet(state: Progress) -> _Outlet:
 
 
 class _Outlet:
-    """Where progress is shown."""
+    """A display of progress."""
 
     every = REFRESH
 
@@ -141,22 +143,24 @@ class _Outlet:
         self.state = state
 
     def begin(self) -> None:
-        """The first picture."""
+        """Show progress for the first time."""
 
     def update(self) -> None:
-        """Another picture."""
+        """Show progress again."""
 
     def end(self) -> None:
-        """Take the last picture away, if there was one."""
+        """Remove the display, if there is one."""
 
 
 class _Terminal(_Outlet):
+    """A progress bar on standard error."""
+
     _live: Live | None = None
 
     def begin(self) -> None:
         from rich.live import Live
 
-        enable_keyboard_interrupt()  # or Ctrl-C would leave the terminal without a cursor
+        enable_keyboard_interrupt()  # otherwise Ctrl-C leaves the terminal without a cursor
         console = visible_console(stderr=True)
         bar = None if self.state.total is None else self._bar(console, self.state.total)
 
@@ -203,6 +207,8 @@ class _Terminal(_Outlet):
 
 
 class _Notebook(_Outlet):
+    """A line of text in the output of a notebook's cell."""
+
     _handle: Any = None
 
     def begin(self) -> None:
@@ -220,6 +226,8 @@ class _Notebook(_Outlet):
 
 
 class _Pipe(_Outlet):
+    """A line on standard error every `LINE_EVERY` seconds."""
+
     every = LINE_EVERY
 
     def update(self) -> None:

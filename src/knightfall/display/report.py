@@ -1,4 +1,4 @@
-"""A result that shows itself: printed as a report, as HTML in a notebook, as data for scripts."""
+"""Results that display themselves: as text when printed, as HTML in a notebook, as a dict."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ PIPE_WIDTH = 240
 
 
 class Heading(str):
-    """A line that stands above what follows it."""
+    """A heading above the parts that follow."""
 
 
 class Line(str):
-    """A line in a style of its own, where that can be seen."""
+    """A line of text in one of rich's styles, where the output shows styles."""
 
     style: str
 
     def __new__(cls, text: str, style: str) -> Line:
-        """A line in one of rich's styles."""
+        """Return a line of text with a style."""
         line = super().__new__(cls, text)
         line.style = style
         return line
@@ -41,15 +41,15 @@ Part = str | Table
 
 
 class Displayable(ABC):
-    """Whatever has something to report.  `print` shows it; a notebook shows it by itself."""
+    """A result with a report: `print` shows it as text, a notebook as HTML."""
 
     @abstractmethod
     def parts(self) -> Iterable[Part]:
-        """What there is to say, in order."""
+        """Return the parts of the report in order."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain values that JSON can hold."""
+        """Return the result as plain values for JSON."""
 
     def __str__(self) -> str:
         return as_text(self.parts(), screen_width())
@@ -59,8 +59,8 @@ class Displayable(ABC):
 
 
 def screen_width() -> int | None:
-    """The columns of the terminal; None in a pipe, where lines may be as long as they like."""
-    # sys.stdout may be none (a closed stream) or anything that a test or a notebook put there.
+    """Return the columns of the terminal; None in a pipe, where lines may have any length."""
+    # sys.stdout may be None (a closed stream) or any object that a test or a notebook put there.
     stream = sys.stdout
     if stream is None or not hasattr(stream, "isatty") or not stream.isatty():
         return None
@@ -68,15 +68,15 @@ def screen_width() -> int | None:
 
 
 def unicode_is_shown() -> bool:
-    """Whether standard output takes more than ASCII; a notebook does."""
+    """Return whether standard output accepts Unicode; a notebook does."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     return encoding.lower().startswith("utf")
 
 
 def show(parts: Iterable[Part], console: Console) -> None:
-    """Print parts on a console: headings and titles stand out where that can be seen.
+    """Print parts on a console, with bold headings where the output shows styles.
 
-    Paragraphs are broken between words on a terminal, and not at all in a pipe.
+    Paragraphs are wrapped between words on a terminal, and not at all in a pipe.
     """
     width = console.width if console.is_terminal else PIPE_WIDTH
     for part in parts:
@@ -93,9 +93,9 @@ def show(parts: Iterable[Part], console: Console) -> None:
 
 
 def rendered(parts: Iterable[Part], below: int) -> RenderableType:
-    """Return parts as one picture for a live display, with so many lines left free below it.
+    """Return parts for a live display, with `below` lines left free under it.
 
-    What does not fit the height of the terminal is left out from the top.
+    If the parts are higher than the terminal, the first ones are left out.
     """
     from rich.console import Group
     from rich.text import Text
@@ -114,16 +114,16 @@ def rendered(parts: Iterable[Part], below: int) -> RenderableType:
 
 
 def print_parts(parts: Iterable[Part]) -> None:
-    """Print on standard output, for a person or into a pipe."""
+    """Print parts on standard output, which may be a terminal or a pipe."""
     console = visible_console()
     if console.is_terminal:
         show(parts, console)
     else:
-        print(as_text(parts, None))  # every part is printable by now
+        print(as_text(parts, None))  # `as_text` has escaped control characters
 
 
 def as_text(parts: Iterable[Part], width: int | None) -> str:
-    """Parts as plain text without any colour; lines end where their letters do."""
+    """Return parts as plain text without colours and trailing spaces."""
     from io import StringIO
 
     page = StringIO()
@@ -140,7 +140,7 @@ def as_text(parts: Iterable[Part], width: int | None) -> str:
 
 
 def html_of(parts: Iterable[Part]) -> str:
-    """Parts for a notebook."""
+    """Return parts as HTML for a notebook."""
     return "".join(_html(parts))
 
 
@@ -178,7 +178,7 @@ table { border-collapse: collapse; font-size: 0.88rem; line-height: 1.35; }
 
 
 def document(title: str, body: str, style: str = "") -> str:
-    """A whole page; the title is plain text, the body HTML."""
+    """Return a whole HTML page; the title is escaped text, the body HTML."""
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -196,5 +196,5 @@ def document(title: str, body: str, style: str = "") -> str:
 
 
 def text(words: str) -> str:
-    """Foreign text for a page: it can neither mark up nor break anything."""
+    """Return untrusted text escaped for HTML, with control characters as visible escapes."""
     return escape(printable(words))

@@ -1,4 +1,4 @@
-"""A table that fits: where the screen is too narrow it continues below, and no number is cut.
+"""Tables that fit the screen: columns that are too many continue below; no number is cut.
 
 ::
 
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 Align = Literal["left", "right", "center"]
 
 NAME_WIDTH = 14
-"""What names get at least before a table is continued below."""
+"""The least width of a label column; if the table still does not fit, it continues below."""
 
 GAP = 2
-"""Columns of air between two columns."""
+"""Spaces between two columns."""
 
 
 @dataclass
 class Table:
     """Headings and rows of text.
 
-    The first `labels` columns name a row: they may be folded where they are long, and stand again
-    in front of every continuation.  All others hold numbers and are never folded.  Columns are
+    The first `labels` columns name a row: they may be folded if they are long, and are repeated in
+    front of every continuation.  All other columns have numbers and are never folded.  They are
     aligned to the right unless `align` or `left` says otherwise; labels always to the left.
-    `footer` is a last row that is set apart.  Headings may have several lines.
+    `footer` is a last row, set apart from the others.  Headings may have several lines.
     """
 
     titles: Sequence[str]
@@ -49,15 +49,15 @@ class Table:
     align: Align = "right"
     footer: Sequence[str] = ()
     left: Sequence[int] = ()
-    """The numbers of columns that are aligned to the left although they are no labels."""
+    """The indices of columns that are aligned to the left although they are not labels."""
 
     def add(self, *cells: str) -> None:
-        """One more row."""
+        """Add a row."""
         assert len(cells) == len(self.titles), cells
         self.rows.append(cells)
 
-    def where_known(self, *titles: str) -> Table:
-        """Return the table without those of the named columns that hold no value in any row."""
+    def drop_empty_columns(self, *titles: str) -> Table:
+        """Return the table without the named columns that are empty in every row."""
         empty = {
             column
             for column, title in enumerate(self.titles)
@@ -76,11 +76,11 @@ class Table:
     # -- on a screen -----------------------------------------------------------------------
 
     def blocks(self, width: int) -> list[RichTable]:
-        """The table in as few pieces as fit one below the other into so many columns."""
+        """Return the table in as few pieces as fit below each other into a screen of a width."""
         return self._printable()._blocks(width)
 
     def _printable(self) -> Table:
-        """The same with nothing in it that a terminal would obey; lines may be broken."""
+        """Return the table with control characters in its cells as escapes; line breaks stay."""
 
         def shown(row: Sequence[str]) -> list[str]:
             return [printable(cell, keep="\n") for cell in row]
@@ -93,7 +93,7 @@ class Table:
         longest = sum(widths[: self.labels]) + GAP * self.labels
         folded = sum(min(w, NAME_WIDTH) for w in widths[: self.labels]) + GAP * self.labels
         columns = range(self.labels, len(self.titles))
-        # Names are folded before anything is continued below, and not more than it takes.
+        # Labels are folded before columns continue below, and only as much as necessary.
         everything = longest + sum(widths[column] + GAP for column in columns) - GAP
         if everything <= width:
             return [self._block(columns, None)]
@@ -125,7 +125,7 @@ class Table:
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        # Titles as Text: whatever users typed is never read as markup.
+        # Titles as Text, so that users' words are not interpreted as markup.
         block = RichTable(
             box=None,
             header_style="bold",
@@ -154,7 +154,7 @@ class Table:
     # -- in a notebook ---------------------------------------------------------------------
 
     def html(self) -> str:
-        """The same as an HTML table."""
+        """Return the table as HTML."""
         return self._printable()._html()
 
     def _html(self) -> str:
@@ -174,7 +174,7 @@ class Table:
 
 
 def facts(rows: Mapping[str, str]) -> Table:
-    """Names and what is known of them, a row each; both may be folded."""
+    """Return a table of two columns, names and values, that may both be folded."""
     table = Table(["", ""], labels=2)
     for name, value in rows.items():
         table.add(name, value)

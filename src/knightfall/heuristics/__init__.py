@@ -1,7 +1,7 @@
-"""Every published heuristic under its id, and what it takes to write your own.
+"""The published heuristics by id, and the functions from which users build their own.
 
-A heuristic is a function of five arguments that says how well `me` stands.  Here is one that
-likes open cells around it and dislikes the opponent's moves::
+A heuristic is a function of five arguments that returns the value of a position for `me`.  Here is
+one that prefers open cells around its knight and few moves of the opponent::
 
     from knightfall.heuristics import heuristic, mobility, space
 
@@ -10,8 +10,8 @@ likes open cells around it and dislikes the opponent's moves::
         return space(board, open, me) - 0.5 * mobility(board, open, opp)
 
 Sets of cells (`open`, the result of `moves` or `reach`) are words with one bit per cell: use
-`count`, `each`, `first`, `rest` and `bit` on them.  `knightfall.heuristics.registry` says what
-the arguments are.
+`count`, `each`, `first`, `rest` and `bit` on them.  `knightfall.heuristics.registry` explains the
+arguments.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Words and studies are compiled: they are imported when somebody asks for them.
+    # These functions and the studies are compiled, which takes time: imported on first use.
     if name in __all__:
         return getattr(import_module("knightfall.heuristics.vocabulary"), name)
     if name in STUDIES:

@@ -1,4 +1,4 @@
-"""The study that plays against the opponent's mobility more than for its own."""
+"""Heuristics of the study that weighs the opponent's mobility more than its own."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def aggressive(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> 
 def lookahead_ratio(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Own mobility over the opponent's after an own move, averaged over those moves.
 
-    A move takes one escape from the opponent if it leads to one of them, else none.  So M'(opp)
-    has two possible values, and Σ M'(me)/M'(opp) is two fractions with whole numerators: the same
-    to the last bit whatever the order of the moves.
+    A move to a cell that the opponent could go to takes one move from the opponent, any other move
+    none.  So M'(opp) has two possible values, and Σ M'(me)/M'(opp) is computed as two fractions
+    with whole numerators: the same to the last bit for any order of the moves.
     """
     mine, escapes = moves(board, open, me), moves(board, open, opp)
     taking = mine & escapes
@@ -45,7 +45,7 @@ def lookahead_ratio(board: Geometry, open: Bits, me: int, opp: int, to_move: int
 
 @compiled(types.UniTuple(_i64, 4)(GEOMETRY, _u64))
 def least_blocked(board: Geometry, open: Bits) -> tuple[int, int, int, int]:
-    """Top row, left column, rows and columns of the window of `open_cluster`."""
+    """Return top row, left column, height and width of the window of `open_cluster`."""
     high, wide = round(board.height / 2), round(board.width / 2)  # halves round to even
     window = _u64(0)
     for row in range(high):
@@ -61,7 +61,7 @@ def least_blocked(board: Geometry, open: Bits) -> tuple[int, int, int, int]:
 
 @compiled(_i64(GEOMETRY, _u64, _i64))
 def _from_cluster(board: Geometry, open: Bits, cell: int) -> int:
-    """L1 distance from a cell to the centre cell k of the least-blocked window."""
+    """Return the L1 distance from a cell to the centre cell k of the least-blocked window."""
     top, left, high, wide = least_blocked(board, open)
     down, right = top + high // 2, left + wide // 2
     return abs(board.row[cell] - down) + abs(board.column[cell] - right)  # type: ignore[no-any-return]

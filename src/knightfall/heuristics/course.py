@@ -9,7 +9,7 @@ from knightfall.kernel.rules import Geometry, mobility
 
 @published
 def null(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Knows nothing but won and lost."""
+    """Always 0: a search sees only won and lost games."""
     return 0.0
 
 

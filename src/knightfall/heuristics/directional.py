@@ -1,4 +1,5 @@
-"""The study that weighs mobility by place: moves in the centre are worth four in a corner.
+"""Heuristics of the study that weighs mobility by place: a move in the centre counts as much as
+four in a corner.
 
 The weight of a cell falls from 1 in the centre to ¼ in the corners::
 
@@ -25,7 +26,7 @@ _u64, _i64 = types.uint64, types.int64
 
 @compiled(_i64(GEOMETRY, _i64))
 def weight(board: Geometry, cell: int) -> int:
-    """ω of a cell, as a number of parts; `parts` of them make 1."""
+    """Return ω of a cell times `parts`, a whole number."""
     high, wide = board.height - 1, board.width - 1
     down = 2 * high - abs(2 * board.row[cell] - high)
     across = 2 * wide - abs(2 * board.column[cell] - wide)
@@ -34,18 +35,19 @@ def weight(board: Geometry, cell: int) -> int:
 
 @compiled(_i64(GEOMETRY))
 def parts(board: Geometry) -> int:
+    """Return the common denominator of all weights."""
     return 4 * (board.height - 1) * (board.width - 1)  # type: ignore[no-any-return]
 
 
 @compiled(_i64(GEOMETRY, _u64, _i64))
 def _weighted(board: Geometry, open: Bits, cell: int) -> int:
-    """M(p)·ω(p), in parts."""
+    """Return M(p)·ω(p) times `parts`."""
     return mobility(board, open, cell) * weight(board, cell)
 
 
 @compiled(_i64(GEOMETRY, _u64))
 def total_weight(board: Geometry, cells: Bits) -> int:
-    """Σ ω(x) over a set of cells, in parts."""
+    """Return Σ ω(x) over a set of cells, times `parts`."""
     total = 0
     while cells != _u64(0):
         total += weight(board, first(cells))

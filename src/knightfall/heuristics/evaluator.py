@@ -1,4 +1,4 @@
-"""From an id to something that evaluates: the address of a C function, compiled if possible."""
+"""Evaluators of heuristic ids: the address of a C function, compiled if possible."""
 
 from __future__ import annotations
 
@@ -27,28 +27,30 @@ from knightfall.heuristics.registry import (
     check_parameters,
     ready_for_python,
 )
-from knightfall.heuristics.signature import HEURISTIC, ask_once, ready
+from knightfall.heuristics.signature import HEURISTIC, evaluate_at, ready
 from knightfall.kernel.bits import count
 from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
 from knightfall.kernel.geometry import READ_ONLY, GeometryArray, Seal, geometry
-from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
+from knightfall.kernel.interrupt import run_interruptibly, stop_function
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side
 from knightfall.user_files import UserFunction, line_in
 
-# A user's function needs more than a published one, `knightfall.heuristics.user_heuristic`, which
-# is imported where there is one.
+# `knightfall.heuristics.user_heuristic` is imported only where there is a user's function.
 
 NOT_FOR_PYTHON = {"no_cpython_wrapper": True}
-"""How we compile what only compiled code calls, in two thirds of the time.
+"""Compiler option for functions that only compiled code calls; it saves a third of the time.
 
-Python must not call it, not even once: ask for its `c_address`.
+Python must never call such a function, only take its `c_address`.
 """
 
 
 @dataclass(frozen=True)
 class _Term:
-    """One atom, ready: `score` is its dispatcher, None if it cannot be compiled (`why_plain`)."""
+    """One heuristic of an expression.
+
+    `score` is its dispatcher, None if it cannot be compiled; `why_plain` is the reason.
+    """
 
     atom: Atom
     score: Any
@@ -61,10 +63,10 @@ class _Term:
 
 @dataclass(frozen=True)
 class Evaluator:
-    """A heuristic that is ready to use.
+    """A heuristic that is ready to be evaluated.
 
-    `address` is what compiled code calls (`kernel.bits.ask`); `code` is what lies there and must
-    live as long.
+    `address` is the C function for `kernel.bits.call_heuristic`; `code` is the object that owns the
+    function and must live as long as the address is used.
     """
 
     id: str
@@ -76,27 +78,27 @@ class Evaluator:
 
     @property
     def users(self) -> bool:
-        """Whether any of it is a user's own, of which nothing is known."""
+        """Whether any of its terms is a user's own function."""
         return any(term.users for term in self.terms)
 
     @property
     def quick(self) -> bool:
-        """Whether an evaluation is surely a matter of microseconds: published, and not costly."""
+        """Whether an evaluation is known to take microseconds: published and not costly."""
         return not any(term.users or term.costly for term in self.terms)
 
     @property
-    def known_elsewhere(self) -> bool:
-        """Whether another process can make it, too: it is not declared in this one alone."""
+    def available_elsewhere(self) -> bool:
+        """Whether other processes can create it: no term is declared in this process only."""
         return all(isinstance(term.atom, UserFunction) or not term.users for term in self.terms)
 
     def value(self, position: Position, side: Side | None = None) -> float:
-        """The value of a position for a side (the side to move by default), without any limit."""
+        """Return the value of a position for a side, by default the side to move; no step limit."""
         return self.measure(position, side)[0]
 
     def measure(
         self, position: Position, side: Side | None = None, step_limit: int | None = None
     ) -> tuple[float, bool]:
-        """The value, and whether it is exact: a costly heuristic may run out of steps."""
+        """Return the value, and whether it is exact: a costly heuristic may run out of steps."""
         if not position.placed:
             raise KnightfallError(
                 f"position {position.fen!r} cannot be evaluated: both knights must be on the board"
@@ -109,48 +111,48 @@ class Evaluator:
         values: list[float] = []
 
         def evaluate() -> None:
-            values.append(ask_once(boards, self.address, open, me, opp, to_move))
+            values.append(evaluate_at(boards, self.address, open, me, opp, to_move))
 
-        with self.errors_explained(boards):
+        with self.explaining_errors(boards):
             if self.quick:
                 evaluate()
             else:
-                interruptibly(evaluate, limit_to_nothing(boards), **self.patience(lambda: 0))
+                run_interruptibly(evaluate, stop_function(boards), **self.patience(lambda: 0))
         return values[0], bool(boards["cut"][0] == 0)
 
     def patience(self, progress: Callable[[], int]) -> dict[str, Any]:
-        """What `interruptibly` needs to know to notice that a user's heuristic never returns."""
+        """Return the arguments with which `run_interruptibly` detects a heuristic that hangs."""
         if not self.users:
             return {}
         return {"progress": progress, "blamed": f"heuristic {self.id}"}
 
     @contextmanager
-    def errors_explained(self, boards: GeometryArray) -> Iterator[None]:
-        """After the block, report an error inside the heuristic with its file and line."""
+    def explaining_errors(self, boards: GeometryArray) -> Iterator[None]:
+        """Raise errors that the heuristic had in the block, with their file and line."""
         seal = Seal(boards) if self.users else None
         try:
             yield
         except BaseException:
             if not self.compiled:
-                self.code.failure(boards)  # not to be found by the next search at that address
+                self.code.failure(boards)  # discard it, or the next search at this address finds it
             raise
         if seal is not None and seal.broken:
             raise self.tampered()
         if boards["failed"][0]:
             raise self._failure_in_python(boards)
         failure = None if self.compiled else self.code.failure(boards)
-        # A person's Ctrl-C is heard in the main thread: in any other the heuristic made it up.
+        # Ctrl-C arrives in the main thread; in any other thread the heuristic itself raised it.
         if isinstance(failure, KeyboardInterrupt) and current_thread() is main_thread():
             raise failure
-        if failure is not None:  # sys.exit() in a heuristic is an error like any other
+        if failure is not None:  # sys.exit() in a heuristic is reported like any error
             raise self._explained(failure) from None
 
     def tampered(self) -> KnightfallError:
-        """What is said of one that got at its board by ways that nobody can close."""
+        """Return the error about a heuristic that wrote to its board through a memory address."""
         return KnightfallError(f"heuristic {self.id} changed its board: {READ_ONLY}")
 
     def _explained(self, error: BaseException) -> KnightfallError:
-        """The error as one line that names the user's function it came from."""
+        """Return an error as one line that names the user's function it came from."""
         from knightfall.heuristics.user_heuristic import fault, file_of
 
         for term in self.terms:
@@ -160,7 +162,10 @@ class Evaluator:
         return KnightfallError(f"heuristic {self.id}: {type(error).__name__}: {error}")
 
     def _failure_in_python(self, boards: GeometryArray) -> KnightfallError:
-        """Machine code does not know its line: ask the same again, as plain Python."""
+        """Return the error of a compiled heuristic, found by evaluating it again in plain Python.
+
+        Machine code does not know line numbers.
+        """
         from knightfall.heuristics.user_heuristic import plain_board
 
         with quiet():
@@ -180,6 +185,7 @@ class Evaluator:
 
 @lru_cache(maxsize=256)
 def _evaluator(expression: Expression, key: tuple[Any, ...]) -> Evaluator:
+    """Build an evaluator; the `key` changes when a function in the expression does."""
     terms = {atom: _term(atom) for atom in expression.atoms()}
     able = all(term.score is not None for term in terms.values())
     code: Any
@@ -204,7 +210,7 @@ def _evaluator(expression: Expression, key: tuple[Any, ...]) -> Evaluator:
 
 
 def evaluator(heuristic: str | Expression) -> Evaluator:
-    """The evaluator of an id; files are read again when they have changed."""
+    """Return the evaluator of an id; files that have changed are loaded again."""
     expression = parse_heuristic(heuristic) if isinstance(heuristic, str) else heuristic
     key: list[Any] = []
     for atom in expression.atoms():
@@ -213,7 +219,7 @@ def evaluator(heuristic: str | Expression) -> Evaluator:
 
             key.append(load_heuristic(atom))
         else:
-            key.append(REGISTRY[atom.name])  # a notebook may declare a name anew
+            key.append(REGISTRY[atom.name])  # a notebook may redefine a name
     return _evaluator(expression, tuple(key))
 
 
@@ -248,17 +254,17 @@ def _users_term(atom: Atom, declared: Declared | None) -> _Term:
         score, why_plain = atom.compile(python)
     else:
         python = users.python_function(function)
-        score, why_plain = users.compile_users(str(atom), python)
+        score, why_plain = users.compile_user_function(str(atom), python)
     return _Term(atom, score, python, symmetric, False, users=True, why_plain=why_plain)
 
 
 # -- sums ----------------------------------------------------------------------------------
 #
-# Each function below makes a heuristic of others: a closure that is either compiled or, if one of
-# the others is plain Python, called as it is.
+# Each function below combines heuristics into one: a closure that is compiled, or, if one of the
+# parts is plain Python, called without compiling.
 
 Make = Callable[[Callable[..., float]], Any]
-"""A function that makes a heuristic of a closure: it compiles it, or leaves it plain Python."""
+"""A function that turns a closure into a heuristic: it compiles it, or returns it unchanged."""
 
 
 def _compile(function: Callable[..., float]) -> Any:
@@ -266,16 +272,16 @@ def _compile(function: Callable[..., float]) -> Any:
 
 
 def _in_python(score: Callable[..., float]) -> Callable[..., float]:
-    from knightfall.heuristics.user_heuristic import a_number
+    from knightfall.heuristics.user_heuristic import to_float
 
     def number(board: Any, open: Any, me: int, opp: int, to_move: int) -> float:
-        return a_number(score(board, open, me, opp, to_move))
+        return to_float(score(board, open, me, opp, to_move))
 
     return number
 
 
 def _sum(expression: Expression, scores: Mapping[Atom, Any], make: Make) -> Any:
-    """Return the heuristic that an expression over some `scores` is."""
+    """Return the heuristic of an expression, whose atoms have the given `scores`."""
     total: Any = None
     for exact, term in expression.terms:
         weight, score = float(exact), _score(term, scores, make)
@@ -305,7 +311,7 @@ def _scaled(weight: float, score: Any) -> Callable[..., float]:
 
 
 def _plus(left: Any, weight: float, right: Any) -> Callable[..., float]:
-    # One function for sum and product: to compile one takes as long as to play dozens of games.
+    # One function for sum and product: compiling a function takes as long as dozens of games.
     def plus(board: Any, open: int, me: int, opp: int, to_move: int) -> float:
         more = weight * right(board, open, me, opp, to_move)
         return left(board, open, me, opp, to_move) + more  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Why a heuristic says what it says: the share of every feature, or of every term of a sum."""
+"""Explanations of a heuristic's value: the share of every feature, or of every term of a sum."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from knightfall.errors import KnightfallError
 from knightfall.position import Position, Side
 
 BAR = 24
-"""Letters of the longest bar."""
+"""Width of the bars in letters."""
 
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one thing adds to the value: how often it is there, and its weight."""
+    """The share of one feature or term in the value: its count times its weight."""
 
     name: str
     count: float
@@ -28,23 +28,23 @@ class Contribution:
 
     @property
     def value(self) -> float:
-        """What it adds."""
+        """Its share of the value."""
         return self.count * self.weight
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """The least-blocked window of a position, to whose centre cell `open_cluster` is drawn."""
+    """The least-blocked window of a position; `open_cluster` rewards nearness to its centre."""
 
     cells: tuple[int, ...]
     center: int
     counts: bool
-    """Whether enough of the board is blocked for it to be part of the value."""
+    """Whether enough of the board is blocked for the window to count."""
 
 
 @dataclass(frozen=True)
 class Explanation(Displayable):
-    """A value and its shares, which add up to it."""
+    """A value and its shares, whose sum it is."""
 
     position: Position
     heuristic: str
@@ -54,7 +54,7 @@ class Explanation(Displayable):
     cluster: Cluster | None = None
 
     def parts(self) -> Iterator[Part]:
-        """The shares as bars, the largest first."""
+        """Yield the report: the shares as bars, the largest first."""
         side = "first player (N)" if self.side == "w" else "second player (n)"
         moves = "who moves" if self.side == self.position.to_move else "who waits"
         yield Heading(f"{self.heuristic} of {self.position.fen}")
@@ -96,7 +96,7 @@ class Explanation(Displayable):
         return (self.svg() if self.cluster else "") + super()._repr_html_()
 
     def to_dict(self) -> dict[str, Any]:
-        """The value and all shares, in the order of the features."""
+        """Return the value and all shares as plain values, in the order of the features."""
         name, cluster = self.position.board.name, self.cluster
         window = (
             {}
@@ -123,7 +123,7 @@ class Explanation(Displayable):
 
 
 def _bar(share: float) -> str:
-    """To the left of the middle what speaks against the mover, to the right what speaks for it."""
+    """Return a bar to the left of the middle for a negative share, to the right for a positive."""
     length = round(abs(share) * BAR / 2)
     half = BAR // 2
     bar = "█" * length
@@ -133,11 +133,11 @@ def _bar(share: float) -> str:
 def explain(position: Position, heuristic: str, side: Side | None = None) -> Explanation:
     """Return the shares of a position's value for a side, by default the side to move.
 
-    Of a sum that changes with the phase they are those of this position's phase.
+    Weights that depend on the phase are those of this position's phase.
     """
     if not position.placed:
         raise KnightfallError(
-            f"{position.fen!r}: a heuristic is asked only once both knights stand"
+            f"{position.fen!r} cannot be evaluated: both knights must be on the board"
         )
     side = side or position.to_move
     if heuristic.strip() == "learned_linear":
@@ -190,7 +190,7 @@ def _cluster(position: Position) -> Cluster:
 
 
 def _learned(position: Position) -> Explanation:
-    """The features of the linear model, each with its weight in this role and phase."""
+    """Return the features of the linear model, each with its weight in this role and phase."""
     import numpy as np
 
     from knightfall.heuristics.evaluator import evaluator

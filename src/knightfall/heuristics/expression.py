@@ -1,4 +1,4 @@
-"""Heuristic ids as expressions: parsed to a value, printed back.
+"""The grammar of heuristic ids, their parser, and their printed form.
 
 ::
 
@@ -11,7 +11,7 @@
     id          =  name  |  "coded:" name  |  [ study ":" ] name as that study printed it
     number      =  2  |  0.5  |  1/3
 
-A name that a study printed is read as the id it stands for, and prints back as that.
+A name as a study printed it is replaced by the id it stands for.
 
 The phase is the share of the board's cells that are open: near 1 at the start, near 0 at the end.
 ``stage(0.7: A, 0.2: B, C)`` is A while the phase is at least 0.7, then B while it is at least 0.2,
@@ -28,12 +28,12 @@ from importlib.util import find_spec
 
 from knightfall.errors import KnightfallError, nearest
 from knightfall.extensions import added, load_added
-from knightfall.heuristics.registry import REGISTRY, all_printed, canonical, meanings
+from knightfall.heuristics.registry import REGISTRY, all_printed_names, canonical, meanings
 from knightfall.user_files import REVISION, PackageFunction, UserFunction
 
 # A decimal prints as a fraction, whose parts may be twice as long.
 _NUMBER = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}|[0-9]{1,18}(?:/[0-9]{1,18})?", re.ASCII)
-# Any prefix is read, so that a misspelt one is told as a whole; only declared ids have one.
+# Any prefix is accepted here, so that errors show a misspelt one; only declared ids have one.
 _NAME = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*:)?[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _FILE = re.compile(r"((?!-)[^,()*+\x00-\x1f]+?\.py):([A-Za-z_][A-Za-z0-9_]*)" + REVISION, re.ASCII)
 _SCHEME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*:", re.ASCII)
@@ -59,7 +59,7 @@ class Id:
         return self.name if self.parameter is None else f"{self.name}({self.parameter})"
 
     def absolute(self) -> Id:
-        """The same: it is one everywhere."""
+        """Return the id itself: it has the same meaning in every folder."""
         return self
 
 
@@ -69,10 +69,10 @@ Atom = Id | UserFunction
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """One expression after the other as the board fills.
+    """Expressions that replace each other as the board fills.
 
-    Each stage holds while the phase is at least its threshold, then comes the next, at the end
-    `last`.  Thresholds fall.
+    Each stage applies while the phase is at least its threshold, then the next, at the end `last`.
+    Thresholds decrease.
     """
 
     stages: tuple[tuple[Fraction, Expression], ...]
@@ -82,17 +82,17 @@ class Stages:
         return self.text()
 
     def text(self, number: Callable[[Fraction], str] = str, gap: str = "") -> str:
-        """Return what reads back, with numbers written by `number`."""
+        """Return text that parses to the same value, with numbers written by `number`."""
         stages = [f"{number(least)}: {part.text(number, gap)}" for least, part in self.stages]
         return f"stage({', '.join([*stages, self.last.text(number, gap)])})"
 
     @property
     def parts(self) -> tuple[Expression, ...]:
-        """The expressions in the order in which they come."""
+        """The expressions in order."""
         return (*(part for _, part in self.stages), self.last)
 
     def at(self, phase: Fraction) -> Expression:
-        """Return the expression in force at a phase."""
+        """Return the expression that applies at a phase."""
         return next((part for least, part in self.stages if phase >= least), self.last)
 
 
@@ -109,12 +109,12 @@ class Phased:
 
     @property
     def factors(self) -> str:
-        """The factors as they are written before the heuristic."""
+        """The factors as they are written in front of the heuristic."""
         return "phase*" * self.open + "(1-phase)*" * self.filled
 
 
 Term = Atom | Phased | Stages
-"""What stands in a sum, after its weight."""
+"""A summand without its weight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +127,14 @@ class Expression:
         return self.text()
 
     def text(self, number: Callable[[Fraction], str] = str, gap: str = "") -> str:
-        """Return what reads back, numbers written by `number`, with a `gap` around each sign."""
+        """Return text that parses to the same value, with a `gap` around each sign.
+
+        Numbers are written by `number`.
+        """
         text, revision = "", ""
         for weight, term in self.terms:
             sign = "-" if weight < 0 else "+" if text else ""
-            # Without a space the minus would be part of the revision.
+            # Without a space the minus would be read as part of the revision.
             text += gap or " " if text and sign == "-" and revision else gap if text else ""
             inner = term.inner if isinstance(term, Phased) else term
             revision = inner.revision if isinstance(inner, UserFunction) else ""
@@ -140,7 +143,7 @@ class Expression:
         return text
 
     def atoms(self) -> Iterator[Atom]:
-        """Yield every heuristic in it as it reads, those inside stages included."""
+        """Yield every heuristic in it in order, those inside stages included."""
         for _, term in self.terms:
             inner = term.inner if isinstance(term, Phased) else term
             if isinstance(inner, Stages):
@@ -150,7 +153,7 @@ class Expression:
                 yield inner
 
     def with_atoms(self, change: Callable[[Atom], Atom]) -> Expression:
-        """Return the same with every heuristic replaced by what `change` makes of it."""
+        """Return the expression with every heuristic replaced by `change(heuristic)`."""
 
         def within(inner: Atom | Stages) -> Atom | Stages:
             if not isinstance(inner, Stages):
@@ -166,7 +169,7 @@ class Expression:
         return Expression(tuple((weight, changed(term)) for weight, term in self.terms))
 
     def at(self, phase: Fraction) -> Iterator[tuple[Fraction, Atom]]:
-        """Yield the weights and heuristics that make up the value at a phase."""
+        """Yield the weights and heuristics whose weighted sum is the value at a phase."""
         for weight, term in self.terms:
             inner: Term = term
             if isinstance(term, Phased):
@@ -178,17 +181,17 @@ class Expression:
                 yield weight, inner
 
     def absolute(self) -> Expression:
-        """The same, its files named by their full paths."""
+        """Return the expression with absolute paths of its files."""
         return self.with_atoms(lambda atom: atom.absolute())
 
 
 def is_name(name: str) -> bool:
-    """Return whether a name is that of a declared heuristic, or one that a study printed for it."""
+    """Return whether a name is a declared heuristic's, or a study's printed name of one."""
     return name in REGISTRY or canonical(name) is not None
 
 
 def _spelt(term: Term, number: Callable[[Fraction], str] = str, gap: str = "") -> str:
-    """A term so that it reads back; a file called open-2.py is no difference."""
+    """Return a term as text that parses to it; a file ``open-2.py`` becomes ``./open-2.py``."""
     if isinstance(term, Phased):
         return term.factors + _spelt(term.inner, number, gap)
     if isinstance(term, Stages):
@@ -196,13 +199,15 @@ def _spelt(term: Term, number: Callable[[Fraction], str] = str, gap: str = "") -
     text = str(term)
     name = _NAME.match(text)
     rest = text[name.end() :].lstrip() if name and is_name(name[0]) else text
-    threshold = _NUMBER.match(text)  # so a stage may begin
+    threshold = _NUMBER.match(text)  # a stage begins like this
     misread = rest[:1] == "-" or text[:1].isspace()
     misread |= threshold is not None and text[threshold.end() :].lstrip()[:1] == ":"
     return f"./{text}" if misread and isinstance(term, UserFunction) else text
 
 
 class _Reader:
+    """A text and the place up to which it is parsed."""
+
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
@@ -231,14 +236,14 @@ class _Reader:
 
 
 def parse_heuristic(text: str) -> Expression:
-    """Read an id; every declared name in it must exist (files are looked at later)."""
+    """Parse an id.  Every declared name in it must exist; files are not opened yet."""
     reader = _Reader(text)
     reader.skip()
     return _sum(reader)
 
 
 def _sum(reader: _Reader) -> Expression:
-    """Read terms up to the end, or up to the comma or parenthesis that ends a stage."""
+    """Parse terms up to the end, or up to the comma or parenthesis that ends a stage."""
     terms: list[tuple[Fraction, Term]] = []
     sign = -1 if reader.take_sign("-") else 1
     while True:
@@ -255,7 +260,7 @@ def _sum(reader: _Reader) -> Expression:
 
 
 def _term(reader: _Reader, sign: int) -> list[tuple[Fraction, Term]]:
-    """Read one term; a printed name may stand for a sum of several."""
+    """Parse one term; a study's printed name may stand for a sum of several."""
     weight = Fraction(sign)
     start = reader.at
     number = reader.take(_NUMBER)
@@ -283,7 +288,7 @@ def _term(reader: _Reader, sign: int) -> list[tuple[Fraction, Term]]:
 def _atoms(reader: _Reader) -> Sequence[tuple[Fraction, Atom]]:
     start = reader.at
     name = reader.take(_NAME)
-    # After a file's name comes something else: no table need be read for it.
+    # A file's name is followed by something else, and needs no lookup of printed names.
     ends = reader.text[reader.at : reader.at + 1] in ("", "+", "-", "(", ",", ")")
     id = canonical(name[0]) if name and ends and name[0] not in REGISTRY else None
     if name and id:
@@ -295,7 +300,7 @@ def _atoms(reader: _Reader) -> Sequence[tuple[Fraction, Atom]]:
 
 
 def _stages(reader: _Reader) -> Stages:
-    """Read what follows ``stage(``."""
+    """Parse the text after ``stage(``."""
     if reader.in_stage:
         raise reader.error("a stage cannot stand inside a stage: give the outer one more stages")
     reader.in_stage = True
@@ -310,10 +315,10 @@ def _stages(reader: _Reader) -> Stages:
         if not 0 < least < 1:
             raise reader.error(f"a stage's threshold must be between 0 and 1, not {number[0]}")
         if stages and least >= stages[-1][0]:
-            raise reader.error(f"thresholds of stages must fall: {number[0]} comes too late")
+            raise reader.error(f"thresholds of stages must decrease: {number[0]} comes too late")
         stages.append((least, _sum(reader)))
         if not reader.take_sign(","):
-            raise reader.error("the last of the stages, which has no threshold, is missing")
+            raise reader.error("the last stage, which has no threshold, is missing")
     last = _sum(reader)
     if not stages:
         raise reader.error("the first stage needs a threshold, as in stage(0.5: improved, open)")
@@ -346,16 +351,14 @@ def _atom(reader: _Reader) -> Atom:
         if name is None:
             rest = reader.text[start:]
             if rest.startswith("("):
-                raise reader.error(f"{rest!r}: only (1-phase)* has parentheses of its own")
+                raise reader.error(f"{rest!r}: parentheses are accepted only in (1-phase)*")
             raise reader.error(f"cannot read {rest!r}" if rest else "a term is missing")
     declared = REGISTRY.get(name[0])
     if declared is None:
         if name[0] in ("phase", "stage"):
-            raise reader.error(f"{name[0]} is no heuristic")
+            raise reader.error(f"{name[0]} is not a heuristic")
         if ".py" in reader.text[start:]:
-            raise reader.error(
-                f"{reader.text[start:]!r} lacks the function: write file.py:function"
-            )
+            raise reader.error(f"{reader.text[start:]!r} has no function: write file.py:function")
         raise _unknown(name[0])
     if not reader.take_sign("("):
         if declared.parameter:
@@ -382,13 +385,13 @@ def _unknown(name: str) -> KnightfallError:
             f"heuristic {name!r} is a name in several studies: write {', '.join(several)}"
         )
     return KnightfallError(
-        f"unknown heuristic {name!r}{nearest(name, [*REGISTRY, *all_printed()])} "
+        f"unknown heuristic {name!r}{nearest(name, [*REGISTRY, *all_printed_names()])} "
         "(knightfall heuristics lists them all; your own is file.py:function)"
     )
 
 
 def _of_scheme(reader: _Reader, scheme: str) -> UserFunction:
-    """Read a function of a scheme that an extension adds."""
+    """Parse a function of a scheme that an extension adds."""
     extension, path = added("heuristics")[scheme]
     if ":" not in path:
         reader.at += len(scheme)

@@ -1,19 +1,19 @@
-"""What the linear model looks at: counts of cells that a person could make on the board.
+"""The features of the learned models: counts of cells.
 
-All of them are told of the mover and of the waiter alike, and most are sizes of sets, found with a
-few shifts of whole words.  For a knight::
+There is one of each for the mover and for the waiter.  Most are sizes of sets, computed with a few
+shifts of whole words.  For a knight::
 
-    step d           open cells that it can get to in d moves at the least, alone on the board
-    farther          those that take more than six
-    walk             no walk through what it can reach has more steps (colours alternate)
-    exits k          cells of step 1 that k open cells or more are a knight's move from
-    nearer           open cells that it gets to first if both run as fast as they can
-    own walk         no walk through those has more steps
-    nearer exits k   those of them that k open cells or more are a knight's move from
-    free, free 2     cells of step 1 (2) with two (three) exits that the other cannot take at once
+    step d           open cells whose shortest path has d moves, if it were alone on the board
+    farther          open cells that take more than six moves
+    walk             upper bound of a walk through the cells that it can reach (colours alternate)
+    exits k          cells of step 1 with k or more open cells a knight's move away
+    nearer           open cells that it reaches first if both take shortest paths
+    own walk         upper bound of a walk through these
+    nearer exits k   cells of these with k or more open cells a knight's move away
+    free, free 2     cells of step 1 (2) with two (three) exits that the other cannot take next
 
-and of both together: how many cells are at step i for the mover and at step j for the waiter.
-After these come the terms of the studies, and for the net the counts of a race (see below).
+and for both together: how many cells are at step i for the mover and at step j for the waiter.
+Then follow the terms of the studies.  The net has its own features, the counts of a race (below).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 from numba import types
 
 from knightfall.heuristics.directional import parts, total_weight, weight
-from knightfall.heuristics.reachability import apart, from_center
+from knightfall.heuristics.reachability import from_center, knights_apart
 from knightfall.kernel.bits import Bits, count
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, RINGS
@@ -34,22 +34,22 @@ _u64, _i64, _f32 = types.uint64, types.int64, types.float32
 
 # -- the terms of the five studies' heuristics ---------------------------------------------
 #
-# What a study adds and subtracts, each part on its own::
+# The terms that the studies add and subtract, separately::
 #
 #     from centre      rows and columns to the true centre        near_center, near_edges
-#     straight         straight distance to it                    center_pull; its square: center
+#     straight         Euclidean distance to it                   center_pull; its square: center
 #     corner moves     moves into a corner                        corner_averse
-#     ways on          moves that follow its moves, added up      lookahead_mobility
-#     central moves    its moves, each by how central it leads    weighted_moves
-#     weighted         its moves by how central it stands         weighted_mobility
+#     ways on          sum of the mobilities of its moves         lookahead_mobility
+#     central moves    its moves, each weighted by its target     weighted_moves
+#     weighted         its moves, weighted by its own cell        weighted_mobility
 #     space            open cells that touch its own              open_space
 #     ring d           open cells d moves away on an empty board  static_reach
 #     its colour, other colour    open cells that it can reach, by colour
 #
-# and of both together: rows and columns apart (near_opponent), whether they are separated, and
-# whether the number of open cells is odd.  Mobility, and the steps that bfs_reach adds up, are
-# among the other features.  (The course measures from a point half a cell off; from the true
-# centre mirror images are worth the same.)
+# and for both together: rows and columns between them (near_opponent), whether they are separated,
+# and whether the number of open cells is odd.  Mobility, and the steps that bfs_reach adds up, are
+# among the other features.  (The course measures from a point half a cell off; measured from the
+# true centre, mirror images have the same value.)
 
 TERMS_OF_A_KNIGHT = (
     "from centre",
@@ -71,7 +71,7 @@ TERMS_OF_BOTH = ("rows and columns apart", "separated", "odd")
 
 @compiled(_u64(GEOMETRY, _u64, _i64, _u64))
 def _of_a_knight(board: Geometry, open: Bits, cell: int, at: Bits) -> Bits:
-    """Write a knight's terms from place `at` on; the cells that it can reach."""
+    """Write a knight's terms to the sheet from index `at` on; return the cells it can reach."""
     sheet, moves = board.sheet, open & board.knight[_u64(cell)]
     down = board.row[cell] - (board.height - 1) / 2
     across = board.column[cell] - (board.width - 1) / 2
@@ -99,19 +99,17 @@ def _of_a_knight(board: Geometry, open: Bits, cell: int, at: Bits) -> Bits:
 
 @compiled(types.void(GEOMETRY, _u64, _i64, _i64, _u64))
 def study_terms(board: Geometry, open: Bits, mover: int, waiter: int, at: Bits) -> None:
-    """Write the terms of a position onto the board's sheet, from place `at` on."""
+    """Write the terms of a position to the board's sheet, from index `at` on."""
     mine = _of_a_knight(board, open, mover, at)
     theirs = _of_a_knight(board, open, waiter, at + _u64(len(TERMS_OF_A_KNIGHT)))
     both = at + _u64(2 * len(TERMS_OF_A_KNIGHT))
-    board.sheet[both] = _f32(apart(board, mover, waiter))
+    board.sheet[both] = _f32(knights_apart(board, mover, waiter))
     board.sheet[both + _u64(1)] = _f32(1 if mine & theirs == _u64(0) else 0)
     board.sheet[both + _u64(2)] = _f32(count(open) & 1)
 
 
-# -- what is counted -----------------------------------------------------------------------
+# -- features of the linear model ----------------------------------------------------------
 
-
-_u64, _i64, _f32 = types.uint64, types.int64, types.float32
 
 STEPS, EXITS = 6, 4
 
@@ -140,19 +138,19 @@ FEATURES = (
     "open cells",
     "cells",
 )
-"""Their names, in the order in which they stand on the sheet."""
+"""The names of the features in their order on the sheet."""
 
 NUMBER = len(FEATURES)
 KNIGHT = len(OF_A_KNIGHT)
-_NEARER = KNIGHT - 7  # where what is nearer to a knight begins
+_NEARER = KNIGHT - 7  # index of "nearer" among a knight's features
 
 
 @compiled(types.UniTuple(_u64, EXITS)(GEOMETRY, _u64))
 def exits(board: Geometry, open: Bits) -> Any:
-    """The cells that one, two, three and four open cells or more are a knight's move from.
+    """Return four sets: the cells with at least 1, 2, 3 and 4 open cells a knight's move away.
 
-    The open cells are shifted in the eight ways in which a knight moves, and the shifts are added
-    up on all cells at once: by twos, by fours, all eight.
+    The open cells are shifted in the eight directions of a knight, and the shifts are added up on
+    all cells at once: in pairs, in fours, all eight.
     """
     left, right = (open << _u64(1)) & board.not_first, (open >> _u64(1)) & board.not_last
     left2, right2 = (open << _u64(2)) & board.not_first_two, (open >> _u64(2)) & board.not_last_two
@@ -162,7 +160,7 @@ def exits(board: Geometry, open: Bits) -> Any:
     e, f, g, h = left2 << row, left2 >> row, right2 << row, right2 >> row
     ab1, ab2, cd1, cd2 = a | b, a & b, c | d, c & d
     ef1, ef2, gh1, gh2 = e | f, e & f, g | h, g & h
-    # p counts the first four ways, q the others; one, two … or more.
+    # p counts the first four directions, q the others; p2 is the set of cells with two or more.
     p1, p2, p3, p4 = ab1 | cd1, ab2 | cd2 | (ab1 & cd1), (ab2 & cd1) | (ab1 & cd2), ab2 & cd2
     q1, q2, q3, q4 = ef1 | gh1, ef2 | gh2 | (ef1 & gh1), (ef2 & gh1) | (ef1 & gh2), ef2 & gh2
     one, two, three = p1 | q1, p2 | q2 | (p1 & q1), p3 | q3 | (p2 & q1) | (p1 & q2)
@@ -173,7 +171,10 @@ def exits(board: Geometry, open: Bits) -> Any:
 
 @compiled(types.UniTuple(_u64, 3)(GEOMETRY, _u64, _i64, _u64, types.UniTuple(_u64, EXITS)))
 def _steps(board: Geometry, open: Bits, cell: int, at: Bits, ways: Any) -> Any:
-    """Write what a knight can reach alone from place `at` on; its cells of steps 1, 2 and 3."""
+    """Write a knight's counts of reachable cells to the sheet, from index `at` on.
+
+    Return the cells of steps 1, 2 and 3.
+    """
     first_step = edge = reached = open & board.knight[_u64(cell)]
     second = third = _u64(0)
     for step in range(STEPS):
@@ -198,7 +199,7 @@ def _steps(board: Geometry, open: Bits, cell: int, at: Bits, ways: Any) -> Any:
 
 @compiled(types.void(GEOMETRY, _u64, _i64, _u64, types.UniTuple(_u64, EXITS)))
 def _territory(board: Geometry, nearer: Bits, cell: int, at: Bits, ways: Any) -> None:
-    """Write what lies nearer to a knight than to the other."""
+    """Write the counts of the cells that are nearer to a knight than to the other."""
     board.sheet[at] = _f32(count(nearer))
     board.sheet[at + _u64(1)] = _f32(path_bound(board, nearer, cell))
     for k in range(3):
@@ -207,12 +208,12 @@ def _territory(board: Geometry, nearer: Bits, cell: int, at: Bits, ways: Any) ->
 
 @compiled(types.void(GEOMETRY, _u64, _i64, _i64))
 def describe(board: Geometry, open: Bits, mover: int, waiter: int) -> None:
-    """Write the features of a position onto the board's sheet."""
+    """Write the features of a position to the board's sheet."""
     ways = exits(board, open)
     mine1, mine2, mine3 = _steps(board, open, mover, _u64(0), ways)
     theirs1, theirs2, theirs3 = _steps(board, open, waiter, _u64(KNIGHT), ways)
 
-    # Both run as fast as they can, the mover first: each cell is whose it is first.
+    # Both knights expand one move at a time, the mover first; each cell belongs to the first.
     left, mine, theirs = open, _u64(0), _u64(0)
     my_edge, their_edge = _u64(1) << _u64(mover), _u64(1) << _u64(waiter)
     while my_edge | their_edge != _u64(0):
@@ -252,7 +253,7 @@ def describe(board: Geometry, open: Bits, mover: int, waiter: int) -> None:
     )
 )
 def describe_all(boards: Any, open: Any, movers: Any, waiters: Any, table: Any) -> None:
-    """The features of many positions, a row each."""
+    """Write the features of many positions to a table, one row per position."""
     board = boards[0]
     for number in range(len(open)):
         describe(board, open[number], _i64(movers[number]), _i64(waiters[number]))
@@ -262,20 +263,17 @@ def describe_all(boards: Any, open: Any, movers: Any, waiters: Any, table: Any) 
 
 # -- the race ------------------------------------------------------------------------------
 #
-# What the net looks at: who gets where first, and what leads on from there.
+# The features of the net: which knight reaches which cells first, and their exits.
 #
-# Both knights run as fast as they can, the mover first, and each cell belongs to whoever gets there
-# first::
+# Both knights expand one move at a time, the mover first; each cell belongs to the first::
 #
-#     step d      cells that a knight gets to first, in its d-th move (4 and 5 together)
-#     exits k     cells of all these that k open cells or more are a knight's move from
+#     step d      cells that a knight reaches first, in its d-th move (4 and 5 together)
+#     exits k     cells of all these with k or more open cells a knight's move away
 #
-# and then the waiter's moves, those included that the mover can take from it, the open cells and
-# all.  Five moves are enough: what lies beyond is seldom decided by a race, and a loop whose length
-# nobody knows would cost as much as three more moves.
+# and then the waiter's moves (also those that the mover can take from it), the open cells and all
+# cells.  Five moves are enough: races for farther cells seldom matter, and a loop of unknown length
+# would cost as much as three more moves.
 
-
-_u64, _i64 = types.uint64, types.int64
 
 RACE = (
     *(f"{who}: {what}" for what in ("step 1", "step 2", "step 3", "steps 4–5")
@@ -292,7 +290,7 @@ COUNTS = types.UniTuple(_i64, len(RACE))
 
 @compiled(COUNTS(GEOMETRY, _u64, _i64, _i64), forceinline=True)
 def race(board: Geometry, open: Bits, mover: int, waiter: int) -> Any:
-    """The counts of a position."""
+    """Return the counts of a position, in the order of `RACE`."""
     mine1 = open & board.knight[_u64(mover)]
     moves = open & board.knight[_u64(waiter)]
     left = open & ~mine1
@@ -335,7 +333,7 @@ def race(board: Geometry, open: Bits, mover: int, waiter: int) -> Any:
     )
 )
 def race_all(boards: Any, open: Any, movers: Any, waiters: Any, table: Any) -> None:
-    """The counts of many positions, a row each."""
+    """Write the counts of many positions to a table, one row per position."""
     board = boards[0]
     for number in range(len(open)):
         counts = race(board, open[number], _i64(movers[number]), _i64(waiters[number]))

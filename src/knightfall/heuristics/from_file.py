@@ -1,7 +1,7 @@
-"""A model of one's own as a heuristic.
+"""Heuristics from model files that users have fitted.
 
-`net` and `linear` make one from a file that ``knightfall learn fit`` wrote; in a file of heuristics
-that is one line each, as in the ``models.py`` beside the models.
+`net` and `linear` return the heuristic of a file that ``knightfall learn fit`` wrote.  The
+``models.py`` that it writes beside the models has one such line for each.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Score = Callable[..., float]
 
 
 def linear(file: str | os.PathLike[str]) -> Score:
-    """The heuristic of a file with a linear model."""
+    """Return the heuristic of a file with a linear model."""
     model = read_model(Path(file), "linear", FEATURES)
     weights, bias = by_view(model, "weights"), by_view(model, "bias")
 
@@ -32,7 +32,7 @@ def linear(file: str | os.PathLike[str]) -> Score:
 
 
 def net(file: str | os.PathLike[str]) -> Score:
-    """The heuristic of a file with a net."""
+    """Return the heuristic of a file with a net."""
     model = read_model(Path(file), "net", RACE)
     arrays = ("first", "first_bias", "second", "second_bias")
     nets = packed(*(by_view(model, name) for name in arrays))

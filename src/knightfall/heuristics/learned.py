@@ -1,11 +1,10 @@
-"""Heuristics that were learned from positions: a line a person can read, and a small net.
+"""Heuristics with learned weights: a linear model that people can read, and a small neural network.
 
-Both judge by counts (`knightfall.heuristics.features`) how much more likely a player is to win than
-to lose, as a logarithm of odds.  The net looks at a position with
-different eyes as the hunter and as the runner.  The hunter, who nearly always has a won game, has
-learned from the solver who wins by best play.  The runner, who nearly always is lost so, has also
-learned from games who won in the end: where hunters go wrong.  The weights are constants of the
-compiled code.
+From counts (`knightfall.heuristics.features`) both estimate the log odds that a player wins.  There
+are separate weights for hunter and runner.  The hunter, whose positions are nearly always won, was
+trained on the solver's results.  The runner, whose positions are nearly always lost, was also
+trained on the results of games, to find positions in which hunters err.  The weights are constants
+of the compiled code.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ _NETS = packed(*(by_view(_net, name) for name in ("first", "first_bias", "second
 
 @compiled(_u64(GEOMETRY, _i64, _i64, _i64))
 def view_of(board: Geometry, me: int, opp: int, to_move: int) -> Bits:
-    """The place of a player's view in `VIEWS`: 2 if it runs, and 1 more if it waits.
+    """Return the index of a player's view in `VIEWS`: 2 if it is the runner, plus 1 if it waits.
 
-    Whoever is to move hunts if both knights stand on one colour.
+    The side to move is the hunter if both knights stand on the same colour.
     """
     apart = ((board.dark >> _u64(me)) ^ (board.dark >> _u64(opp))) & _u64(1)
     waits = _u64(0) if to_move == me else _u64(1)
@@ -57,7 +56,7 @@ def view_of(board: Geometry, me: int, opp: int, to_move: int) -> Bits:
     forceinline=True,
 )
 def line_value(board: Geometry, weights: Any, bias: Any, view: Bits) -> float:
-    """What a view's line says of the features on the board's sheet."""
+    """Return the value of a view's linear model for the features on the board's sheet."""
     at = _f64(board.sheet[_u64(NUMBER - 2)]) / _f64(board.sheet[_u64(NUMBER - 1)])
     squared = at * at
     total = _f64(bias[view, 0]) + at * _f64(bias[view, 1]) + squared * _f64(bias[view, 2])
@@ -73,13 +72,13 @@ def line_value(board: Geometry, weights: Any, bias: Any, view: Bits) -> float:
 
 @published
 def learned_linear(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Learned weights of what can be counted on the board."""
+    """Weighted sum of counts of cells, with learned weights."""
     describe(board, open, to_move, me + opp - to_move)
     return line_value(board, _WEIGHTS, _BIAS, view_of(board, me, opp, to_move))
 
 
 @published
 def learned_net(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """A small net over who gets where first."""
+    """Small neural network over who reaches which cells first."""
     counts = race(board, open, to_move, me + opp - to_move)
     return net_value(_NETS, view_of(board, me, opp, to_move), counts)  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""The study that looks one own move further, and at where on the board a knight stands."""
+"""Heuristics of the study that looks one own move further, and at the place of the knights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 
 @compiled(_i64(GEOMETRY, _u64, _i64))
 def _two_moves(board: Geometry, open: Bits, cell: int) -> int:
-    """M(p) + Σ deg(x) over p's moves x: the ways to make one move, and to make two."""
+    """Return M(p) + Σ deg(x) over p's moves x: the ways to make one move, and to make two."""
     return mobility(board, open, cell) + onward(board, open, moves(board, open, cell))
 
 
@@ -29,7 +29,7 @@ def lookahead_mobility(board: Geometry, open: Bits, me: int, opp: int, to_move: 
 
 @compiled(_f64(GEOMETRY, _i64))
 def _from_center(board: Geometry, cell: int) -> float:
-    """Euclidean distance to C* = (H/2, W/2)."""
+    """Return the Euclidean distance to C* = (H/2, W/2)."""
     down = board.row[cell] - board.height / 2
     right = board.column[cell] - board.width / 2
     return sqrt(down * down + right * right)
@@ -44,7 +44,7 @@ def center_pull(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
 
 @compiled(_i64(GEOMETRY, _u64, _i64))
 def _safe(board: Geometry, open: Bits, cell: int) -> int:
-    """The number of moves that do not lead into a corner."""
+    """Return the number of moves that do not lead into a corner."""
     return count(moves(board, open, cell) & ~board.corners)
 
 

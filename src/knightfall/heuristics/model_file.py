@@ -1,15 +1,15 @@
-"""The files of learned heuristics: which features, which weights, and what they were made from.
+"""Files of learned heuristics: features, weights, and how they were trained.
 
 A file is JSON::
 
     {"format": "knightfall model 3", "kind": "net" | "linear", "features": [names …],
      "made_by": {…}, "hunter": {…}, "hunter waits": {…}, "runner": {…}, "runner waits": {…}}
 
-There is a model for each view: that of the hunter when it is to move and when it waits, and that of
-the runner.  A linear one has a row of weights for each power of the phase (0, 1, 2), each a number
-for every feature, and the same of biases; a net has a hidden layer.  Its arrays are those of the
-training library, with the scaling of the features worked in and the first layer rounded to
-multiples of 2⁻¹² (`kernel/vectors.py` says why).
+There is a model for each view: hunter to move, hunter waiting, runner to move, runner waiting.  A
+linear model has a weight for each power of the phase (0, 1, 2) and each feature, and a bias for
+each power.  A net has one hidden layer.  Its arrays are those of the training library, with the
+scaling of the features included and the first layer rounded to multiples of 2⁻¹²
+(`kernel/vectors.py` explains why).
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from knightfall.reading import Between, Items, OneOf, check, check_format, parse
 FORMAT = "knightfall model 3"
 KINDS = ("linear", "net")
 VIEWS = ("hunter", "hunter waits", "runner", "runner waits")
-"""Whose chances are judged: the hunter's or the runner's, who is to move or waits."""
+"""The roles of the player whose chances are estimated; without "waits" it is to move."""
 POWERS = 3
-"""1, phase and phase²: weights are smooth in the phase."""
+"""1, phase and phase²: weights are a quadratic function of the phase."""
 MOST_BYTES = 2**20
 LARGEST = float(np.finfo(np.float32).max)
 FOLDER = Path(__file__).parent / "models"
 
 Floats = npt.NDArray[np.float32]
 Model = dict[str, dict[str, Floats]]
-"""By view, the arrays by name."""
+"""Arrays by view and by name."""
 
 
 def by_view(model: Model, array: str) -> Floats:
-    """An array of every view's model, one behind the other."""
+    """Return an array of all views' models, stacked in the order of `VIEWS`."""
     return np.stack([model[view][array] for view in VIEWS])
 
 
 def shapes(kind: str, features: int) -> dict[str, tuple[int, ...]]:
-    """The arrays of a model and their shapes."""
+    """Return the names of a model's arrays with their shapes."""
     if kind == "linear":
         return {"weights": (POWERS, features), "bias": (POWERS,)}
     return {
@@ -57,9 +57,9 @@ def shapes(kind: str, features: int) -> dict[str, tuple[int, ...]]:
 
 
 def read_model(file: Path, kind: str, features: tuple[str, ...]) -> Model:
-    """The model of a file; a clear error if it is not whole, of another version or shape."""
+    """Return the model of a file.  Raise an error if it is damaged, of another version or shape."""
     if kind not in KINDS:
-        raise KnightfallError(f"a model is {' or '.join(KINDS)}, not {kind!r}")
+        raise KnightfallError(f"unknown kind of model {kind!r}: it must be {' or '.join(KINDS)}")
     text, name = read_text(file, MOST_BYTES), repr(str(file))
     try:
         return checked(parse_json(text), kind, features)
@@ -68,7 +68,7 @@ def read_model(file: Path, kind: str, features: tuple[str, ...]) -> Model:
 
 
 def checked(found: Any, kind: str, features: tuple[str, ...]) -> Model:
-    """The arrays of what a file holds, if it is a model of that kind over those features."""
+    """Return the arrays of a parsed file after checking its kind, features and shapes."""
     check_format(found, FORMAT, ": fit it again")
     check({"kind": OneOf((kind,)), "features": [str], ...: object}, found)
     if found["features"] != list(features):
@@ -84,17 +84,17 @@ def checked(found: Any, kind: str, features: tuple[str, ...]) -> Model:
         model[view] = {array: np.array(found[view][array], np.float32) for array in wanted}
         for array in ("first", "first_bias") if kind == "net" else ():
             if (model[view][array] % UNIT).any():
-                raise KnightfallError(f"{view}.{array} has numbers that are no multiples of 2⁻¹²")
+                raise KnightfallError(f"{view}.{array} has numbers that are not multiples of 2⁻¹²")
     return model
 
 
 def rounded(array: npt.NDArray[np.float64]) -> Floats:
-    """Weights of a first layer, as a file may have them."""
+    """Return weights of a first layer rounded to multiples of `UNIT`."""
     return (np.round(array / UNIT) * UNIT).astype(np.float32)
 
 
 def _numbers(shape: tuple[int, ...]) -> Any:
-    """What a table of that shape must look like in a file."""
+    """Return the shape, in the sense of `knightfall.reading`, of an array in a file."""
     of: Any = Between(-LARGEST, LARGEST)
     for length in reversed(shape):
         of = Items(of, length, length)
@@ -104,7 +104,7 @@ def _numbers(shape: tuple[int, ...]) -> Any:
 def as_json(
     kind: str, features: tuple[str, ...], model: Model, made_by: dict[str, Any]
 ) -> dict[str, Any]:
-    """What a file of a model holds."""
+    """Return the content of a model's file."""
     arrays = {view: {name: _plain(array) for name, array in model[view].items()} for view in VIEWS}
     return {
         "format": FORMAT,
@@ -116,7 +116,7 @@ def as_json(
 
 
 def _plain(array: Floats) -> Any:
-    """Numbers with as many digits as a float32 has, which read back as the same float32."""
+    """Return the shortest decimals that are read back as the same float32."""
     if array.ndim > 1:
         return [_plain(row) for row in array]
     return [float(str(number)) for number in array]

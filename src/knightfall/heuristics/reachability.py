@@ -1,4 +1,4 @@
-"""The study that asks how much of the board a knight can get to, and how soon."""
+"""Heuristics of the study about how many cells a knight can reach, and how soon."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 
 @compiled(_f64(GEOMETRY, _i64))
 def from_center(board: Geometry, cell: int) -> float:
-    """L1 distance to the true centre C = ((H−1)/2, (W−1)/2)."""
+    """Return the L1 distance to the true centre C = ((H−1)/2, (W−1)/2)."""
     down = abs(board.row[cell] - (board.height - 1) / 2)
     right = abs(board.column[cell] - (board.width - 1) / 2)
     return down + right  # type: ignore[no-any-return]
 
 
 @compiled(_i64(GEOMETRY, _i64, _i64))
-def apart(board: Geometry, one: int, two: int) -> int:
-    """L1 distance between the knights."""
+def knights_apart(board: Geometry, one: int, two: int) -> int:
+    """Return the L1 distance between the knights."""
     down = abs(board.row[one] - board.row[two])
     right = abs(board.column[one] - board.column[two])
     return down + right  # type: ignore[no-any-return]
@@ -46,18 +46,18 @@ def near_edges(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> 
 @published
 def near_opponent(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """The closer the two knights, the better."""
-    return float(-apart(board, me, opp))
+    return float(-knights_apart(board, me, opp))
 
 
 @published
 def far_opponent(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """The farther apart the two knights, the better."""
-    return float(apart(board, me, opp))
+    return float(knights_apart(board, me, opp))
 
 
 @compiled(_f64(GEOMETRY, _u64, _i64, _f64))
 def _static(board: Geometry, open: Bits, cell: int, r: float) -> float:
-    """Σ r^δ(p,x) over p's own cell and the open cells."""
+    """Return Σ r^δ(p,x) over p's own cell and the open cells."""
     total, power = 1.0, 1.0  # its own cell, at distance 0
     for distance in range(1, RINGS):
         power *= r
@@ -76,7 +76,7 @@ def static_reach(r: float) -> Callable[..., float]:
 
 @compiled(_f64(GEOMETRY, _u64, _i64))
 def nearness(board: Geometry, open: Bits, cell: int) -> float:
-    """Σ 1/(1+d(p,x)) over p's own cell and every cell it can reach through open cells."""
+    """Return Σ 1/(1+d(p,x)) over p's own cell and every cell it can reach through open cells."""
     total, distance = 1.0, 0  # its own cell, at distance 0
     edge = moves(board, open, cell)
     while edge != _u64(0):

@@ -1,17 +1,17 @@
-"""Every heuristic: what it is, known without compiling any, and where one is declared.
+"""The table of all heuristics, readable without compiling them, and the decorator for new ones.
 
 A heuristic is a pure function ``(board, open, me, opp, to_move) -> float``:
 
 - ``board`` is the geometry record (`knightfall.kernel.geometry`): sizes, knight moves, distances;
 - ``open`` is the set of open cells, one bit each;
 - ``me`` and ``opp`` are the cells of the player evaluated and of its opponent;
-- ``to_move`` is the cell of whichever of the two moves next, so ``to_move == me`` asks "my turn?".
+- ``to_move`` is the cell of the side to move, so ``to_move == me`` means that it is my turn.
 
-The value is always from me's point of view, whoever is to move.  A heuristic is only asked when
-both knights stand.
+The value is always from me's point of view, for either side to move.  A heuristic is only called
+when both knights are on the board.
 
-What a published one computes stands in the module of its study, in a function of the same name.
-Extensions add tables of more heuristics, and of other names for them.
+A published heuristic is a function of the same name in the module of its study.  Extensions add
+tables of more heuristics, and of aliases.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from importlib import import_module
 from typing import Any, overload
 
 from knightfall.errors import KnightfallError
-from knightfall.extensions import added, leave_out, load_added
+from knightfall.extensions import added, load_added, warn_left_out
 
 STUDIES = ("course", "lookahead", "directional", "reachability", "staged", "aggressive")
-"""The modules of the heuristics that the core has."""
+"""The modules of the core's heuristics."""
 USER = "user"
-"""What stands for a study where a heuristic is somebody's own."""
+"""The study of users' own heuristics."""
 LEARNED = "learned"
-"""What stands for a study where a heuristic was learned from the truth by ourselves."""
+"""The study of the heuristics that knightfall's authors have learned from solved positions."""
 CODED = "coded:"
-"""How the ids begin of heuristics as a study's program computed them, not as its words say."""
+"""Prefix of the ids of heuristics as a study's program computes them, where its text differs."""
 
 Score = Callable[..., float]
 """A heuristic's Python function."""
@@ -47,8 +47,8 @@ PARAMETERS = ("board", "open", "me", "opp", "to_move")
 class Declared:
     """One row of the table: a heuristic, or a family of them when `parameter` is set.
 
-    A `symmetric` one promises that mirrored and turned positions get the same value.  A `costly`
-    one searches on its own: it heeds `kernel.interrupt.steps_left`.
+    A `symmetric` one promises that mirrored and rotated positions have the same value.  A `costly`
+    one searches on its own and obeys `kernel.interrupt.steps_left`.
     """
 
     id: str
@@ -60,21 +60,20 @@ class Declared:
     parameter: str = ""
     published: tuple[Fraction, ...] = ()
     function: Any = field(default=None, repr=False)
-    """Somebody's own; any other is found by its name."""
+    """The dispatcher of a user's own heuristic; others are found by name."""
     module_name: str = ""
-    """The module of its function, unless that is the core's module of its study."""
+    """The module of its function; empty for the core's module of its study."""
     listed: bool = True
-    """Whether it is among the published heuristics that ``--heuristic all`` means."""
+    """Whether ``--heuristic all`` includes it."""
 
     @property
     def coded(self) -> bool:
-        """Whether it is what a study's program computed, not what its words say."""
+        """Whether it follows a study's program where the study's text differs."""
         return self.id.startswith(CODED)
 
     @property
     def score(self) -> Any:
-        """The dispatcher that compiles it; a family's function makes the Python function of a
-        member from the parameter."""
+        """Its dispatcher; for a family, the function that returns a member's Python function."""
         if self.study == USER:
             return self.function
         try:
@@ -84,7 +83,7 @@ class Declared:
 
     @property
     def module(self) -> str:
-        """The module that computes it, unless it is somebody's own."""
+        """The module of its function, unless it is a user's own."""
         return self.module_name or f"knightfall.heuristics.{self.study}"
 
 
@@ -92,7 +91,7 @@ class Declared:
 
 PUBLISHED = (
     # -- the course's own, the baseline every study starts from
-    Declared("null", "course", "0", "Knows nothing but won and lost."),
+    Declared("null", "course", "0", "Always 0: a search sees only won and lost games."),
     Declared("open", "course", "M(me)", "Own mobility."),
     Declared(
         "center",
@@ -195,7 +194,7 @@ PUBLISHED = (
         "open_space_next",
         "staged",
         "max of open8(me) over the mover's moves",
-        "Open cells around the own knight after the next move, if it is chosen for that.",
+        "Most open cells around the own knight that any next move can leave.",
     ),
     Declared(
         "longest_win",
@@ -218,61 +217,61 @@ PUBLISHED = (
         "main_less",
         "staged",
         "phase·mobility + open_space_difference",
-        "Mobility, fading as the board fills, and elbow room.",
+        "Mobility, fading as the board fills, and open space.",
     ),
     Declared(
         "main_less_more",
         "staged",
         "phase·improved + open_space_difference",
-        "Improved, fading as the board fills, and elbow room.",
+        "Improved, fading as the board fills, and open space.",
     ),
     Declared(
         "main",
         "staged",
         "phase < 0.2: longest_win_difference; else main_less",
-        "Fading mobility and elbow room; near the end the longest win, less the opponent's.",
+        "Fading mobility and open space; near the end the longest win, less the opponent's.",
         costly=True,
     ),
     Declared(
         "main_alt",
         "staged",
         "phase < 0.2: longest_win; else main_less",
-        "Fading mobility and elbow room; in the last fifth the longest win.",
+        "Fading mobility and open space; in the last fifth the longest win.",
         costly=True,
     ),
     Declared(
         "main_alt_01",
         "staged",
         "phase < 0.1: longest_win; else main_less",
-        "Fading mobility and elbow room; in the last tenth the longest win.",
+        "Fading mobility and open space; in the last tenth the longest win.",
         costly=True,
     ),
     Declared(
         "main_alt_03",
         "staged",
         "phase < 0.3: longest_win; else main_less",
-        "Fading mobility and elbow room; in the last three tenths the longest win.",
+        "Fading mobility and open space; in the last three tenths the longest win.",
         costly=True,
     ),
     Declared(
         "main_prop",
         "staged",
         "phase < 0.2: longest_win; else phase·mobility + (1 − phase)·open_space_difference",
-        "Mobility giving way to elbow room as the board fills; in the last fifth the longest win.",
+        "Mobility giving way to open space as the board fills; in the last fifth the longest win.",
         costly=True,
     ),
     Declared(
         "main_staggered",
         "staged",
         "phase > 0.7: mobility; phase < 0.2: longest_win_difference; else open_space_difference",
-        "First mobility, then elbow room, at last the longest win, less the opponent's.",
+        "First mobility, then open space, at last the longest win, less the opponent's.",
         costly=True,
     ),
     Declared(
         "main_alt_staggered",
         "staged",
         "phase > 0.7: mobility; phase < 0.2: longest_win; else open_space_difference",
-        "First mobility, then elbow room, at last the longest win.",
+        "First mobility, then open space, at last the longest win.",
         costly=True,
     ),
     # -- against the opponent's mobility more than for the own
@@ -298,31 +297,34 @@ PUBLISHED = (
         symmetric=False,
     ),
 )
-"""In the order of the studies."""
+"""The core's published heuristics, in the order of the studies."""
 
 LEARNED_HEURISTICS = (
     Declared(
         "learned_linear",
         LEARNED,
         "Σ (w₀ + w₁·phase + w₂·phase²)·x",
-        "Learned weights of what can be counted on the board, for hunter and runner apart.",
+        "Weighted sum of counts of cells, with learned weights for hunter and runner.",
         listed=False,
     ),
     Declared(
         "learned_net",
         LEARNED,
         "w·max(0, W·x + b) + c",
-        "A small net over who gets where first, learned from the solver's truth and from games.",
+        "Small neural network over who reaches which cells first, trained on solutions and games.",
         listed=False,
     ),
 )
 
 SUMMED_WITH_BFS_REACH = ("near_center", "near_edges", "near_opponent", "far_opponent")
-"""The heuristics the reachability study also tried added to `bfs_reach`."""
+"""The heuristics that the reachability study also tested in a sum with `bfs_reach`."""
 
 
 def published_ids() -> dict[str, str]:
-    """Each id with its study, in order, families spelled out, the sums right after `bfs_reach`."""
+    """Return the study of each published id, in order.
+
+    Families are listed member by member; the sums with `bfs_reach` follow it.
+    """
     ids: dict[str, str] = {}
     for row in REGISTRY.values():
         if not row.listed or row.study == USER:
@@ -341,36 +343,36 @@ def published_ids() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class HeuristicTable:
-    """Heuristics that an extension adds, and other names for heuristics.
+    """Heuristics that an extension adds, and aliases of heuristics.
 
-    Each row names the module of its function, which is decorated by
-    `knightfall.heuristics.signature.published` and so compiled and kept as the core's own are.
+    Each row names the module of its function, which must be decorated by
+    `knightfall.heuristics.signature.published`.
     """
 
     rows: tuple[Declared, ...] = ()
     names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By group, then by name: an id, or a sum of ids.  ``group:name`` says whose name it is."""
+    """By group (a study), then by alias: an id, or a sum of ids.  Also written ``group:alias``."""
 
 
 @cache
 def added_tables() -> tuple[HeuristicTable, ...]:
-    """Return the tables of all extensions; one that cannot be read is left out with a warning."""
+    """Return the tables of all extensions; one that fails to load is left out with a warning."""
     found = []
     for name, (extension, _) in added("tables").items():
         try:
             found.append(load_added("tables", name)())
         except Exception as error:
-            leave_out(extension, error)
+            warn_left_out(extension, error)
     return tuple(found)
 
 
 def printed_groups() -> dict[str, Mapping[str, str]]:
-    """Return the names that extensions add for heuristics, by group: id by name."""
+    """Return the aliases of heuristics that extensions add: ids by alias, by group."""
     return {group: names for table in added_tables() for group, names in table.names.items()}
 
 
 def meanings(name: str) -> dict[str, str]:
-    """Return the ids that a printed name stands for, by the name with its study."""
+    """Return the ids that a printed name stands for, keyed by the name with its study."""
     study, _, bare = name.rpartition(":")
     return {
         f"{each}:{bare}": names[bare]
@@ -380,13 +382,13 @@ def meanings(name: str) -> dict[str, str]:
 
 
 def canonical(name: str) -> str | None:
-    """Return the id that a printed name stands for; None if it is none, or stands for several."""
+    """Return the id that a printed name stands for; None if it is unknown or ambiguous."""
     ids = set(meanings(name).values())
     return ids.pop() if len(ids) == 1 else None
 
 
 def printed_names(id: str) -> list[str]:
-    """Return the names, with their studies, that were printed for an id."""
+    """Return the printed names of an id, with their studies."""
     return [
         f"{study}:{name}"
         for study, names in printed_groups().items()
@@ -395,8 +397,8 @@ def printed_names(id: str) -> list[str]:
     ]
 
 
-def all_printed() -> list[str]:
-    """Return every name that can be written: with its study, and alone where that is clear."""
+def all_printed_names() -> list[str]:
+    """Return all printed names: with their studies, and alone where that is unambiguous."""
     groups = printed_groups()
     bare = dict.fromkeys(name for names in groups.values() for name in names)
     whole = [f"{study}:{name}" for study, names in groups.items() for name in names]
@@ -409,7 +411,7 @@ def all_printed() -> list[str]:
 class Registry(MutableMapping[str, Declared]):
     """Every declared heuristic by its id: the core's, those of extensions, then users' own.
 
-    The tables of extensions are read when somebody asks for an id that the core does not have.
+    The tables of extensions are loaded on the first access to an id that the core does not have.
     """
 
     def __init__(self, *rows: Declared) -> None:
@@ -448,16 +450,15 @@ def heuristic(function: Score) -> Any: ...
 @overload
 def heuristic(*, formula: str = ..., symmetric: bool = ...) -> Callable[[Score], Any]: ...
 def heuristic(function: Score | None = None, *, formula: str = "", symmetric: bool = False) -> Any:
-    """Declare a heuristic of your own; its id is the function's name.
+    """Declare a user's heuristic; its id is the function's name.
 
-    Returns the function as a Numba dispatcher: other heuristics may call it, and so may Python.
-    It is compiled when it is first used.  `symmetric` promises that mirrored and turned
-    positions get the same value, which lets a search skip mirror images (`knightfall check` finds
-    out).
+    Return the function as a Numba dispatcher, callable from other heuristics and from Python.  It
+    is compiled on first use.  `symmetric` promises that mirrored and rotated positions have the
+    same value, which lets a search skip mirror images (`knightfall check` tests the promise).
     """
 
     def declare(score: Score) -> Any:
-        from knightfall.kernel.compile import compile_later  # here: it is the compiler
+        from knightfall.kernel.compile import compile_later  # here, because it imports the compiler
 
         id = score.__name__
         known = REGISTRY.get(id)
@@ -474,16 +475,16 @@ def heuristic(function: Score | None = None, *, formula: str = "", symmetric: bo
 
 
 def ready_for_python() -> None:
-    """Compile for sets what plain Python may loop with, and forbid to compile it for anything else.
+    """Compile `each` for sets, and forbid compiling it for other types.
 
-    In Python a set is an int, for which Numba would otherwise compile a version of its own that
-    cannot hold cell 63.  Published heuristics see to that by themselves.
+    In Python a set of cells is an int, for which Numba would otherwise compile another version,
+    with signed words that have no bit for cell 63.  Published heuristics need no such call.
     """
     from numba import types
 
     from knightfall.kernel.bits import each
 
-    with _forbidding:  # or one thread would forbid what another is about to compile
+    with _forbidding:  # otherwise one thread forbids what another is compiling
         if not each.signatures:
             each.compile((types.uint64,))
         each.disable_compile()
@@ -493,7 +494,7 @@ _forbidding = threading.Lock()
 
 
 def check_parameters(score: Score) -> None:
-    """Refuse a function that does not take the five arguments."""
+    """Raise an error if a function does not take the five arguments."""
     try:
         given = list(inspect.signature(getattr(score, "py_func", score)).parameters.values())
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What a heuristic is to compiled code: one signature, and an address that is asked."""
+"""The C signature of all heuristics, and calls of a heuristic at an address."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from typing import Any
 
 from numba import types
 
-from knightfall.kernel.bits import ask
+from knightfall.kernel.bits import call_heuristic
 from knightfall.kernel.compile import compile_later, compiled
 from knightfall.kernel.geometry import GEOMETRY
 
 HEURISTIC = types.float64(GEOMETRY, types.uint64, types.int64, types.int64, types.int64)
-"""The one signature of every heuristic, published or a user's."""
+"""The signature of every heuristic, published or a user's."""
 
 
 def published(score: Callable[..., float]) -> Any:
-    """Return a published heuristic as a Numba dispatcher: others may call it, and so may Python.
+    """Return a published heuristic as a Numba dispatcher, callable from compiled code and Python.
 
-    It is compiled when it is first used, and for one signature only.  In Python a set is an int,
-    for which Numba would otherwise compile a version of its own that cannot hold cell 63.
-    `knightfall.heuristics.registry` tells what it is.
+    It is compiled on first use, for one signature only.  In Python a set of cells is an int, for
+    which Numba would otherwise compile another version, with signed words that have no bit for
+    cell 63.  `knightfall.heuristics.registry` describes the heuristic.
     """
     dispatcher = compile_later(score, cache=True)
     find = dispatcher.get_call_template
 
     def found(args: Any, kws: Any) -> Any:
-        # There is one version of it, whatever kind of board its caller was given.
+        # There is only one version, also for callers with a read-only board.
         template, signature, _, _ = find(HEURISTIC.args, {})
         return template, signature, dispatcher.fold_argument_types(args, kws)[1], {}
 
     def compiled_for_python(*_: Any) -> Any:
-        # Numba asks for a version for arguments it has none for, and calls what it gets with them.
+        # Numba asks for a version for new argument types, and calls the result with the arguments.
         with _compiling:
             ready(dispatcher).disable_compile()
         return dispatcher
@@ -46,7 +46,7 @@ _compiling = threading.Lock()
 
 
 def ready(score: Any) -> Any:
-    """A heuristic's dispatcher, compiled."""
+    """Compile a heuristic's dispatcher, if it is not, and return it."""
     if not score.signatures:
         score.compile(HEURISTIC)
     return score
@@ -62,7 +62,7 @@ def _note_failure(board: Any, open: int, me: int, opp: int, to_move: int) -> Non
 
 
 note_failure = compile_later(_note_failure, cache=True)
-"""What a heuristic that fails leaves behind: what was asked, and a search that stops."""
+"""Record the arguments of a heuristic that failed, and stop the search."""
 
 
 @compiled(
@@ -75,9 +75,9 @@ note_failure = compile_later(_note_failure, cache=True)
         types.int64,
     )
 )
-def ask_once(boards: Any, address: int, open: int, me: int, opp: int, to_move: int) -> float:
-    """Ask the heuristic at an address about one position."""
-    return ask(address, boards[0], open, me, opp, to_move)  # type: ignore[no-any-return]
+def evaluate_at(boards: Any, address: int, open: int, me: int, opp: int, to_move: int) -> float:
+    """Return the value of one position by the heuristic at an address."""
+    return call_heuristic(address, boards[0], open, me, opp, to_move)  # type: ignore[no-any-return]
 
 
 @compiled(
@@ -89,14 +89,14 @@ def ask_once(boards: Any, address: int, open: int, me: int, opp: int, to_move: i
         types.Array(types.int64, 1, "C"),
     )
 )
-def ask_many(boards: Any, address: int, questions: Any, values: Any, done: Any) -> None:
-    """Ask about one position after the other, from number `done` on, until the limit is 0.
+def evaluate_many_at(boards: Any, address: int, questions: Any, values: Any, done: Any) -> None:
+    """Evaluate positions one after the other, from number `done` on, until the limit is 0.
 
-    A question is a row of open, me, opp and to_move; `done` always says how many were answered.
+    A question is a row of open, me, opp and to_move; `done` always has the number of values so far.
     """
     board = boards[0]
     while done[0] < len(questions) and board.limit != 0:
         row = questions[done[0]]
         me, opp, to_move = types.int64(row[1]), types.int64(row[2]), types.int64(row[3])
-        values[done[0]] = ask(address, board, row[0], me, opp, to_move)
+        values[done[0]] = call_heuristic(address, board, row[0], me, opp, to_move)
         done[0] += 1

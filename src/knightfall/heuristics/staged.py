@@ -1,7 +1,8 @@
-"""The study that changes its mind with the phase of the game.
+"""Heuristics of the study that changes its evaluation with the phase of the game.
 
-Mobility while the board is empty, elbow room in the middle, and near the end the longest way to
-win: the longest continuation, both sides moving as they please, that the player evaluated wins.
+It uses mobility while the board is empty, open cells around the knights in the middle, and near the
+end the longest win: the longest continuation by any moves of both sides that the player evaluated
+wins.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -23,7 +24,7 @@ from knightfall.kernel.rules import Geometry, moves, path_bound, reach, space, t
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 _pair = types.UniTuple(_i64, 2)
 
-# -- mobility and elbow room ---------------------------------------------------------------
+# -- mobility and open space ---------------------------------------------------------------
 
 
 @published
@@ -46,7 +47,7 @@ def open_space_difference(board: Geometry, open: Bits, me: int, opp: int, to_mov
 
 @published
 def open_space_next(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Open cells around the own knight after the next move, if it is chosen for that."""
+    """Most open cells around the own knight that any next move can leave."""
     best = 0
     left = moves(board, open, to_move)
     while left != _u64(0):
@@ -57,7 +58,7 @@ def open_space_next(board: Geometry, open: Bits, me: int, opp: int, to_move: int
     return float(best)
 
 
-# -- the longest way to win ----------------------------------------------------------------
+# -- the longest win -----------------------------------------------------------------------
 #
 # In a continuation that me wins, opp is left without a move: with me to move me makes k moves and
 # opp k − 1, otherwise both make k.  `turn` below is that difference: 1 if me is to move, else 0.
@@ -65,11 +66,11 @@ def open_space_next(board: Geometry, open: Bits, me: int, opp: int, to_move: int
 
 @compiled(_i64(GEOMETRY, _u64, _i64, _i64, _i64))
 def at_most(board: Geometry, open: Bits, me: int, opp: int, turn: int) -> int:
-    """No continuation that me wins has more plies than this."""
+    """Return an upper bound of the plies of any continuation that me wins."""
     mine, theirs = reach(board, open, me), reach(board, open, opp)
     most = min(path_bound(board, mine, me), path_bound(board, theirs, opp) + turn)
 
-    # The two paths share no cell, so together they must find enough cells of either colour.
+    # The two paths share no cell, so together they need enough cells of either colour.
     dark, light = count((mine | theirs) & board.dark), count((mine | theirs) & ~board.dark)
     i_am_dark = count(board.dark & bit(me))
     they_are_dark = count(board.dark & bit(opp))
@@ -94,10 +95,10 @@ def _extend(
     goal: int,
     steps: int,
 ) -> tuple[int, int]:
-    """Depth first over all continuations of a line of `length` plies, me to move if `turn` is 1.
+    """Search all continuations of a line of `length` plies depth first; me moves if `turn` is 1.
 
-    Takes the best length so far and the steps that may still be spent, and returns both anew;
-    −1 steps: stopped before all was seen.  Nothing is longer than `goal`: reaching it ends all.
+    Take the best length so far and the steps left, and return both updated; steps of −1 mean that
+    the search is incomplete.  No line is longer than `goal`: reaching it ends the search.
     """
     if steps == 0 or board.limit == 0:
         return best, -1
@@ -112,8 +113,8 @@ def _extend(
         left &= ~bit(cell)
         after = open & ~bit(cell)
         mine, theirs = (cell, opp) if turn == 1 else (me, cell)
-        # Not the constants 0 and 1: Numba would compile a version of its own for each constant,
-        # and such a call of a function to itself cannot be loaded from the disk cache.
+        # Not the constants 0 and 1: Numba would compile another version for each constant, and a
+        # recursive function with several versions cannot be loaded from the disk cache.
         next = 1 - turn
         best, steps = _extend(board, after, mine, theirs, next, length + 1, best, goal, steps)
     return best, steps
@@ -123,7 +124,7 @@ def _extend(
 def _longest(
     board: Geometry, open: Bits, me: int, opp: int, to_move: int, step_limit: int
 ) -> tuple[int, int]:
-    """The longest win found in so many steps, and the steps left (−1 if they did not suffice)."""
+    """Return the longest win found in `step_limit` steps, and the steps left (−1 if incomplete)."""
     turn = 1 if to_move == me else 0
     goal = at_most(board, open, me, opp, turn)
     return _extend(board, open, me, opp, turn, 0, 0, goal, step_limit)
@@ -133,7 +134,7 @@ def _longest(
 def longest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Length of the longest continuation, both sides helping, that ends in a win; 0 if none does.
 
-    Exact unless it needs more steps than it may take; then the longest found so far.
+    Exact unless it runs out of steps; then the longest found so far.
     """
     length, steps = _longest(board, open, me, opp, to_move, steps_left(board, 0))
     if steps < 0:
@@ -145,8 +146,8 @@ def longest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
 def longest_win_difference(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """The longest way to win, less the opponent's longest.
 
-    Each side gets half of the steps, so that the value is as far below 0 for one player as it is
-    above for the other even when they do not suffice.
+    Each side gets half of the steps, so that the values of both players are opposite even if the
+    steps do not suffice.
     """
     half = steps_left(board, 0) // 2
     mine, my_steps = _longest(board, open, me, opp, to_move, half)
@@ -156,32 +157,32 @@ def longest_win_difference(board: Geometry, open: Bits, me: int, opp: int, to_mo
     return float(mine - theirs)
 
 
-# -- one after the other -------------------------------------------------------------------
+# -- combinations by phase -----------------------------------------------------------------
 
 
 @compiled(_f64(GEOMETRY, _u64))
 def _phase(board: Geometry, open: Bits) -> float:
-    """The part of the board that is open: near 1 at the start, near 0 at the end."""
+    """Return the share of the board that is open: near 1 at the start, near 0 at the end."""
     return count(open) / board.cells
 
 
 @published
 def main_less(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Mobility, fading as the board fills, and elbow room."""
-    elbow_room = open_space_difference(board, open, me, opp, to_move)
-    return _phase(board, open) * mobility(board, open, me, opp, to_move) + elbow_room
+    """Mobility, fading as the board fills, and open space."""
+    space_difference = open_space_difference(board, open, me, opp, to_move)
+    return _phase(board, open) * mobility(board, open, me, opp, to_move) + space_difference
 
 
 @published
 def main_less_more(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Improved, fading as the board fills, and elbow room."""
-    elbow_room = open_space_difference(board, open, me, opp, to_move)
-    return _phase(board, open) * improved(board, open, me, opp, to_move) + elbow_room
+    """Improved, fading as the board fills, and open space."""
+    space_difference = open_space_difference(board, open, me, opp, to_move)
+    return _phase(board, open) * improved(board, open, me, opp, to_move) + space_difference
 
 
 @published
 def main(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Fading mobility and elbow room; near the end the longest win, less the opponent's."""
+    """Fading mobility and open space; near the end the longest win, less the opponent's."""
     if _phase(board, open) < 0.2:
         return longest_win_difference(board, open, me, opp, to_move)
     return main_less(board, open, me, opp, to_move)
@@ -189,7 +190,7 @@ def main(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
 
 @published
 def main_alt(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Fading mobility and elbow room; in the last fifth the longest win."""
+    """Fading mobility and open space; in the last fifth the longest win."""
     if _phase(board, open) < 0.2:
         return longest_win(board, open, me, opp, to_move)
     return main_less(board, open, me, opp, to_move)
@@ -197,7 +198,7 @@ def main_alt(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> fl
 
 @published
 def main_alt_01(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Fading mobility and elbow room; in the last tenth the longest win."""
+    """Fading mobility and open space; in the last tenth the longest win."""
     if _phase(board, open) < 0.1:
         return longest_win(board, open, me, opp, to_move)
     return main_less(board, open, me, opp, to_move)
@@ -205,7 +206,7 @@ def main_alt_01(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
 
 @published
 def main_alt_03(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Fading mobility and elbow room; in the last three tenths the longest win."""
+    """Fading mobility and open space; in the last three tenths the longest win."""
     if _phase(board, open) < 0.3:
         return longest_win(board, open, me, opp, to_move)
     return main_less(board, open, me, opp, to_move)
@@ -213,17 +214,17 @@ def main_alt_03(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
 
 @published
 def main_prop(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Mobility giving way to elbow room as the board fills; in the last fifth the longest win."""
+    """Mobility giving way to open space as the board fills; in the last fifth the longest win."""
     phase = _phase(board, open)
     if phase < 0.2:
         return longest_win(board, open, me, opp, to_move)
-    elbow_room = open_space_difference(board, open, me, opp, to_move)
-    return phase * mobility(board, open, me, opp, to_move) + (1 - phase) * elbow_room
+    space_difference = open_space_difference(board, open, me, opp, to_move)
+    return phase * mobility(board, open, me, opp, to_move) + (1 - phase) * space_difference
 
 
 @published
 def main_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """First mobility, then elbow room, at last the longest win, less the opponent's."""
+    """First mobility, then open space, at last the longest win, less the opponent's."""
     if _phase(board, open) > 0.7:
         return mobility(board, open, me, opp, to_move)
     if _phase(board, open) < 0.2:
@@ -233,7 +234,7 @@ def main_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int)
 
 @published
 def main_alt_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """First mobility, then elbow room, at last the longest win."""
+    """First mobility, then open space, at last the longest win."""
     if _phase(board, open) > 0.7:
         return mobility(board, open, me, opp, to_move)
     if _phase(board, open) < 0.2:

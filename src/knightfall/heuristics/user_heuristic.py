@@ -1,4 +1,4 @@
-"""A user's function on its way to machine code, or, where that road is closed, to plain Python."""
+"""Compilation of users' heuristics, and their execution in plain Python where it fails."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ from knightfall.board import Board
 from knightfall.errors import FileFault, KnightfallError
 from knightfall.heuristics.evaluator import NOT_FOR_PYTHON
 from knightfall.heuristics.registry import Score, check_parameters, ready_for_python
-from knightfall.heuristics.signature import HEURISTIC, ask_once, note_failure
-from knightfall.kernel.board_view import BOARD_VIEW, view, writes_to_it
+from knightfall.heuristics.signature import HEURISTIC, evaluate_at, note_failure
+from knightfall.kernel.board_view import BOARD_VIEW, find_board_write, view
 from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
 from knightfall.kernel.geometry import FIELDS, READ_ONLY, GeometryArray, geometry
-from knightfall.kernel.interrupt import interruptibly
+from knightfall.kernel.interrupt import run_interruptibly
 from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.user_files import UserFunction, describe, line_in
 
 USERS = HEURISTIC.return_type(BOARD_VIEW, *HEURISTIC.args[1:])
-"""The signature of every heuristic, with a board that cannot be written to."""
+"""The signature of every heuristic, with a read-only board."""
 
 CHECKED = {"error_model": "python", "boundscheck": True, **NOT_FOR_PYTHON}
-"""How we compile what users wrote."""
+"""Compiler options for users' functions."""
 
 LONGEST = 200
-"""Characters of what Numba says that are passed on: its types can be long."""
+"""The most characters of Numba's messages that are shown: its types can be long."""
 
 _warned: set[str] = set()
 
 
 class HeuristicWarning(UserWarning):
-    """A heuristic works, but not as well as its author may think."""
+    """A heuristic works, but slower or less accurately than its author may expect."""
 
 
 # -- loading ---------------------------------------------------------------------------------
@@ -56,24 +56,27 @@ class HeuristicWarning(UserWarning):
 class SchemeFunction(UserFunction):
     """A function of a scheme such as ``course:`` that an extension adds.
 
-    It may take whatever it likes: the scheme says how to ask and how to compile it.
+    It may take any arguments: the scheme defines how to call and how to compile it.
     """
 
     __slots__ = ()
 
     def as_heuristic(self) -> Score:
-        """Return the function of our five arguments that asks it in plain Python."""
+        """Return a function of the five arguments that calls it in plain Python."""
         raise NotImplementedError
 
     def compile(self, python: Score) -> tuple[Any, str]:
-        """Return it compiled and an empty text, or None and why; `python` asks the same."""
+        """Return it compiled and an empty text, or None and the reason.
+
+        `python` is the result of `as_heuristic`.
+        """
         raise NotImplementedError
 
 
 def load_heuristic(function: UserFunction) -> Any:
-    """The function in a user's file, decorated or not.
+    """Load and return the function in a user's file, decorated or not.
 
-    It takes the five arguments, unless it is of a scheme of its own.
+    Raise an error if it does not take the five arguments, unless it has a scheme.
     """
     found = function.load("heuristic")
     if isinstance(function, SchemeFunction):
@@ -88,12 +91,12 @@ def load_heuristic(function: UserFunction) -> Any:
 
 
 def python_function(function: Any) -> Score:
-    """The plain function behind a dispatcher, or the function itself."""
+    """Return the Python function of a dispatcher, or the function itself."""
     return getattr(function, "py_func", function)  # type: ignore[no-any-return]
 
 
-def asked_in_python(function: UserFunction) -> Score:
-    """What is asked with the five arguments where a user's function is not compiled."""
+def interpreted_function(function: UserFunction) -> Score:
+    """Return the Python function of five arguments that evaluates a user's function uncompiled."""
     if isinstance(function, SchemeFunction):
         return function.as_heuristic()
     return python_function(load_heuristic(function))
@@ -102,10 +105,11 @@ def asked_in_python(function: UserFunction) -> Score:
 # -- compiling -------------------------------------------------------------------------------
 
 
-def compile_users(shown: str, python: Score) -> tuple[Any, str]:
-    """A user's function, compiled with checks on; None (and a warning) and why if it cannot be.
+def compile_user_function(shown: str, python: Score) -> tuple[Any, str]:
+    """Return a user's function compiled with checks, and an empty text.
 
-    One that writes to its board is refused.
+    If it cannot be compiled, warn, and return None and the reason.  Raise an error if it writes to
+    its board.
     """
     dispatcher = compile_later(python, cache=False, **CHECKED)
     with quiet(), warnings.catch_warnings():
@@ -119,15 +123,18 @@ def compile_users(shown: str, python: Score) -> tuple[Any, str]:
             if _may_overflow(python):
                 _check_whole_numbers(shown, python, guarded)
             return guarded, ""
-    if writes_to_it(refused):
+    if find_board_write(refused):
         raise fault(shown, python, refused)
     reason = reason_of(python, refused)
-    warn_of_plain_python(shown, python, reason)
+    warn_about_plain_python(shown, python, reason)
     return None, reason
 
 
 def guard(score: Any) -> Any:
-    """A C function cannot raise: note what was asked, stop the search, let Python explain."""
+    """Return a heuristic that records an error of `score` and stops the search.
+
+    A C function cannot raise an exception; Python finds and reports the error afterwards.
+    """
     attempt = _attempt(score)
 
     @compiled(HEURISTIC, cache=False, **NOT_FOR_PYTHON)
@@ -142,9 +149,10 @@ def guard(score: Any) -> Any:
 
 
 def _attempt(score: Any) -> Any:
-    """A function for compiled code: whether a compiled score raised an error, and what it gave.
+    """Return a function for compiled code that returns whether `score` raised an error, and its
+    value.
 
-    ``try`` would do the same, and take three times as long to compile.
+    ``try`` would do the same, but takes three times as long to compile.
     """
     (overload,) = score.overloads.values()
 
@@ -163,7 +171,7 @@ def _attempt(score: Any) -> Any:
 
 
 def reason_of(python: Score, error: Exception) -> str:
-    """What Numba does not like, and where, in a few words."""
+    """Return why and where Numba refuses a function, in a few words."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     name = Path(file_of(python)).name
     place = re.escape(name)
@@ -180,13 +188,13 @@ def reason_of(python: Score, error: Exception) -> str:
 
 
 def file_of(python: Score) -> str:
-    """The user's file that a function comes from, also if one of ours stands before it."""
+    """Return the user's file of a function, also if the function is wrapped."""
     return str(inspect.unwrap(python).__code__.co_filename)
 
 
 def fault(shown: str, python: Score, error: BaseException) -> FileFault:
-    """Return the error that says what is wrong with a user's function, and where."""
-    path, written = file_of(python), writes_to_it(error)
+    """Return an error that names the line of a user's function and what is wrong with it."""
+    path, written = file_of(python), find_board_write(error)
     if written is None:
         return FileFault(f"heuristic {describe(path, error, shown)}", line_in(path, error))
     file, line = written
@@ -194,19 +202,19 @@ def fault(shown: str, python: Score, error: BaseException) -> FileFault:
     return FileFault(f"heuristic {shown}{where}: {READ_ONLY}", line if file == path else None)
 
 
-def warn_of_plain_python(shown: str, python: Score, reason: str) -> None:
-    """Find out whether the function works at all and what it costs; say it once."""
-    from knightfall.heuristics import plain_trial
+def warn_about_plain_python(shown: str, python: Score, reason: str) -> None:
+    """Check that a function works uncompiled, measure its cost, and warn once."""
+    from knightfall.heuristics.interpreted_cost import measure_cost
 
-    cost = plain_trial.cost(shown, python)
+    cost = measure_cost(shown, python)
     warn_once(
         f"{shown} cannot be compiled by Numba ({reason}); it runs as plain Python at "
-        f"{max(1, round(cost * 1e6))} µs an evaluation, so a search sees far fewer nodes a second"
+        f"{max(1, round(cost * 1e6))} µs an evaluation, so a search visits far fewer nodes a second"
     )
 
 
 def warn_once(text: str) -> None:
-    """Warn of a heuristic; several processes may say the same, but for what they measured."""
+    """Warn about a heuristic, but not again if only the measured time differs."""
     key = re.sub(r"\d+ µs", "", text)
     if key not in _warned:
         _warned.add(key)
@@ -215,7 +223,7 @@ def warn_once(text: str) -> None:
 
 @lru_cache(maxsize=1)
 def sample_questions() -> list[tuple[Any, ...]]:
-    """What a heuristic may be asked: a few games' worth of positions, either side to move."""
+    """Return arguments for a heuristic: the positions of three random games."""
     rng = random.Random(7)
     questions = []
     for _ in range(3):
@@ -233,9 +241,9 @@ def sample_questions() -> list[tuple[Any, ...]]:
 
 
 def _may_overflow(python: Score) -> bool:
-    """Whether a function raises to a power, shifts or has a huge number in it.
+    """Return whether a function has a power, a left shift or a number of 32 bits or more.
 
-    Compiled, whole numbers have 64 bits and no fractions: 2**70 is 0, and so is 2**-1.
+    In machine code whole numbers have 64 bits and no fractions: 2**70 is 0, and so is 2**-1.
     """
     before: Any = None
     for instruction in dis.get_instructions(python.__code__):
@@ -249,7 +257,7 @@ def _may_overflow(python: Score) -> bool:
 
 
 def _check_whole_numbers(shown: str, python: Score, guarded: Any) -> None:
-    """Refuse a function that is worth something else in Python than when it is compiled."""
+    """Raise an error if a function has other values compiled than in Python."""
     with quiet():
         ready_for_python()
     boards, address = geometry(Board.of(7, 7)), c_address(guarded, HEURISTIC)
@@ -257,14 +265,14 @@ def _check_whole_numbers(shown: str, python: Score, guarded: Any) -> None:
 
     def ask() -> None:
         for board, open, me, opp, to_move in sample_questions():
-            with suppress(Exception):  # that will be told when it happens in earnest
-                expected = a_number(python(board, open, me, opp, to_move))
-                found = ask_once(boards, address, int(open), me, opp, to_move)
+            with suppress(Exception):  # errors are reported when they occur in a search
+                expected = to_float(python(board, open, me, opp, to_move))
+                found = evaluate_at(boards, address, int(open), me, opp, to_move)
                 if not boards["failed"][0]:
                     values.append((expected, found))
                 boards["failed"] = 0
 
-    patiently(shown, ask, values)
+    run_with_watchdog(shown, ask, values)
     for expected, found in values:
         if not same(expected, found):
             raise KnightfallError(
@@ -273,20 +281,20 @@ def _check_whole_numbers(shown: str, python: Score, guarded: Any) -> None:
             )
 
 
-def patiently(shown: str, ask: Callable[[], None], answers: Sequence[object]) -> None:
-    """Call `ask`, which adds to `answers` every now and then; an error if it stops doing so."""
-    interruptibly(ask, lambda: None, progress=lambda: len(answers), blamed=f"heuristic {shown}")
+def run_with_watchdog(shown: str, ask: Callable[[], None], answers: Sequence[object]) -> None:
+    """Call `ask`, which appends to `answers`; raise an error if it stops doing so."""
+    run_interruptibly(ask, lambda: None, progress=lambda: len(answers), blamed=f"heuristic {shown}")
 
 
 def same(a: float, b: float) -> bool:
-    """Whether two values of a heuristic are one, but for rounding."""
+    """Return whether two values of a heuristic are equal but for rounding."""
     return a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=1e-9)
 
 
 # -- plain Python ----------------------------------------------------------------------------
 #
-# A heuristic that Numba cannot compile is called back from the search as plain Python.  The search
-# does not know: it gets the address of a C function, behind which ctypes calls the Python function.
+# A heuristic that Numba cannot compile is called back from the search as plain Python.  For the
+# search it is a C function like any other, through which ctypes calls the Python function.
 
 
 _CALLBACK = ctypes.CFUNCTYPE(
@@ -299,8 +307,8 @@ _CALLBACK = ctypes.CFUNCTYPE(
 )
 
 
-def a_number(value: Any) -> float:
-    """What a heuristic returned, as a float."""
+def to_float(value: Any) -> float:
+    """Return the result of a heuristic as a float."""
     if value is None:
         raise TypeError("it returned None: is a return missing?")
     return float(value)
@@ -311,7 +319,7 @@ def _refuse(*_: object) -> Any:
 
 
 class _Whole:
-    """An array of whole numbers that gives Python's own, and takes none."""
+    """A read-only array whose items are Python's ints."""
 
     def __init__(self, array: Any) -> None:
         self._array = array
@@ -329,10 +337,10 @@ class _Whole:
 
 
 class PlainBoard(np.record):  # type: ignore[misc]
-    """The geometry record as plain Python sees it: read-only, its numbers Python's own.
+    """The geometry record for plain Python: read-only, with Python's ints.
 
-    NumPy's would behave differently from compiled ones: they divide by zero without an error,
-    and a set of theirs cannot meet ``~bit(cell)``, which is negative in Python.
+    NumPy's integers behave differently from compiled ones: they divide by zero without an error,
+    and cannot be combined with ``~bit(cell)``, which is negative in Python.
     """
 
     def __getattribute__(self, name: str) -> Any:
@@ -345,10 +353,10 @@ class PlainBoard(np.record):  # type: ignore[misc]
 
 
 def _plain_fields() -> np.dtype[Any]:
-    """The record's fields but `asked`, which no heuristic needs.
+    """Return the record's fields without `asked`, which no heuristic needs.
 
-    Numba remembers a record's type by its fields: with the same ones, compiled code that plain
-    Python hands its board to might write to it.
+    Numba caches a record's type by its fields: with the same fields, compiled functions called
+    from plain Python could write to the board.
     """
     fields = {name: (field[0], field[1]) for name, field in (FIELDS.fields or {}).items()}
     del fields["asked"]
@@ -372,7 +380,7 @@ def _type_of_plain_board(board: PlainBoard, context: Any) -> Any:
 
 
 def plain_board(boards: GeometryArray) -> Any:
-    """The first of some geometry records, for plain Python."""
+    """Return the first of some geometry records, for plain Python."""
     plain = boards.view(_PLAIN)
     plain.flags.writeable = False
     return plain[0]
@@ -384,10 +392,10 @@ def _board_at(address: int) -> Any:
 
 
 class PlainPython:
-    """A Python function with a C `address`.
+    """A Python function that compiled code can call at its C `address`.
 
-    An exception cannot pass through compiled code: it is kept, the search is told to stop, and
-    whoever started the search asks `failure` for it.
+    An exception cannot pass through compiled code: it is stored, the search is stopped, and the
+    caller of the search gets the exception from `failure`.
     """
 
     def __init__(self, score: Callable[..., float]) -> None:
@@ -401,12 +409,12 @@ class PlainPython:
         if limit.value == 0:
             return 0.0
         try:
-            return a_number(self._score(_board_at(address), open, me, opp, to_move))
-        except BaseException as error:  # Ctrl-C, too, must wait until the search has ended
+            return to_float(self._score(_board_at(address), open, me, opp, to_move))
+        except BaseException as error:  # Ctrl-C, too, waits until the search has ended
             self._failures[address] = error
             limit.value = 0
             return 0.0
 
     def failure(self, boards: Any) -> BaseException | None:
-        """What went wrong in the search that used these geometry records, if anything did."""
+        """Return and forget the exception of the search with these geometry records, if any."""
         return self._failures.pop(boards.ctypes.data, None)

@@ -1,7 +1,7 @@
-"""The words a user's heuristic is written in: the kernel's, with their arguments checked.
+"""The functions for users' heuristics: those of the kernel, with their arguments checked.
 
-A wrong argument, such as a set where a cell belongs, is an error with a line number instead of a
-read from somewhere in memory.
+A wrong argument, for example a set instead of a cell, raises an error with a line number instead of
+reading from an arbitrary address.
 """
 
 from __future__ import annotations
@@ -20,41 +20,42 @@ _u64, _i64 = types.uint64, types.int64
 
 @compiled(types.void(GEOMETRY, _i64))
 def _check(board: Geometry, cell: int) -> None:
+    """Raise IndexError if a cell is not on the board."""
     if cell < 0 or cell >= board.cells:
         raise IndexError("there is no such cell on this board")
 
 
 @compiled(_u64(GEOMETRY, _u64, _i64))
 def moves(board: Geometry, open: Bits, cell: int) -> Bits:
-    """The open cells a knight's move from a cell."""
+    """Return the open cells a knight's move from a cell."""
     _check(board, cell)
     return rules.moves(board, open, cell)
 
 
 @compiled(_i64(GEOMETRY, _u64, _i64))
 def mobility(board: Geometry, open: Bits, cell: int) -> int:
-    """How many open cells are a knight's move from a cell."""
+    """Return how many open cells are a knight's move from a cell."""
     _check(board, cell)
     return rules.mobility(board, open, cell)
 
 
 @compiled(_i64(GEOMETRY, _u64, _i64))
 def space(board: Geometry, open: Bits, cell: int) -> int:
-    """How many of the up to eight cells that touch a cell are open."""
+    """Return how many of the up to eight cells that touch a cell are open."""
     _check(board, cell)
     return rules.space(board, open, cell)
 
 
 @compiled(_u64(GEOMETRY, _u64, _i64))
 def reach(board: Geometry, open: Bits, cell: int) -> Bits:
-    """Every open cell a knight could get to through open cells, if it were alone."""
+    """Return every open cell a knight could get to through open cells, if it were alone."""
     _check(board, cell)
     return rules.reach(board, open, cell)
 
 
 @compiled(_i64(_u64))
 def first(cells: Bits) -> int:
-    """The first cell of a set, in board order; an empty set has none, which is an error."""
+    """Return the first cell of a set, in board order.  Raise ValueError if the set is empty."""
     if cells == _u64(0):
         raise ValueError("an empty set has no first cell")
     return bits.first(cells)
@@ -62,7 +63,7 @@ def first(cells: Bits) -> int:
 
 @compiled(_u64(_i64))
 def bit(cell: int) -> Bits:
-    """The set that holds one cell."""
+    """Return the set of one cell."""
     if cell < 0 or cell > 63:
         raise IndexError("there is no such cell on any board")
     return bits.bit(cell)

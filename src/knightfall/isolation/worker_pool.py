@@ -28,7 +28,7 @@ from knightfall.isolation.exit_status import KEPT_OUTPUT, describe_end
 from knightfall.isolation.parallel_map import MOST_WORKERS, POLLING, Closing, Job, Work
 from knightfall.isolation.run_isolated import pass_output, start_thread
 from knightfall.isolation.worker_process import COMMAND, READY, Done, Warned, starting
-from knightfall.kernel.interrupt import ctrl_c_later
+from knightfall.kernel.interrupt import deferred_keyboard_interrupt
 from knightfall.machine import core_numbers
 
 STARTING = 120.0
@@ -109,7 +109,7 @@ class WorkerPool(Closing):
         free = list(self._cores)
         for worker in self._workers:
             free.remove(worker.core)
-        with ctrl_c_later():
+        with deferred_keyboard_interrupt():
             for core in free:
                 self._workers.append(_Worker.start(core, self._begin, self._inbox))
 

@@ -1,1 +1,1 @@
-"""The compiled twin of the rules: positions as machine words, functions as machine code."""
+"""The compiled rules: positions as machine words, functions as machine code."""

@@ -1,4 +1,4 @@
-"""Sets of cells as 64-bit words: with `vectors.py` the files that know about LLVM.
+"""Sets of cells as 64-bit words.  Only this module and `vectors.py` emit LLVM instructions.
 
 Bit i of a word is cell i of the board (see `knightfall.board`), so a 3×4 board lies like this::
 
@@ -40,15 +40,17 @@ def _population(typing: Any, word: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def _trailing_zeros(typing: Any, word: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        # The 1 promises that the word is not zero, which saves a test on every machine.
+        # The 1 promises that the word is not zero, which saves a comparison.
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.uint64), emit
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def ask(typing: Any, address: Any, board: Any, open: Any, me: Any, opp: Any, to_move: Any) -> Any:
-    """Call the heuristic at a C address.  It cannot raise; the record goes as a pointer."""
+def call_heuristic(
+    typing: Any, address: Any, board: Any, open: Any, me: Any, opp: Any, to_move: Any
+) -> Any:
+    """Call the heuristic at a C address.  It cannot raise; the record is passed as a pointer."""
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         kind = ir.FunctionType(ir.DoubleType(), [value.type for value in values[1:]])
@@ -62,10 +64,10 @@ def ask(typing: Any, address: Any, board: Any, open: Any, me: Any, opp: Any, to_
 def call_search(
     typing: Any, address: Any, board: Any, state: Any, open: Any, mover: Any, waiter: Any
 ) -> Any:
-    """Call the search at a C address.  The records go as pointers; it answers in its state."""
+    """Call the search at a C address.  Records are passed as pointers; the result is in `state`."""
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        # Numba returns a null pointer where there is nothing to return.
+        # Numba's C functions without a result return a null pointer.
         kind = ir.FunctionType(ir.IntType(8).as_pointer(), [value.type for value in values[1:]])
         builder.call(builder.inttoptr(values[0], kind.as_pointer()), values[1:])
         return context.get_dummy_value()
@@ -76,10 +78,10 @@ def call_search(
 
 @intrinsic  # type: ignore[untyped-decorator]
 def nanoseconds(typing: Any, address: Any, place: Any) -> Any:
-    """What C's ``clock_gettime`` at an address says of the monotonic clock.
+    """Return the monotonic clock's time, from C's ``clock_gettime`` at an address.
 
-    `place` is the address of two words that it may write to.  (Memory of its own would be part of
-    every frame of the recursion that calls it.)
+    `place` is the address of two words for its result.  (A local variable would enlarge every
+    stack frame of the recursion that calls it.)
     """
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -97,9 +99,9 @@ def nanoseconds(typing: Any, address: Any, place: Any) -> Any:
 
 
 def records(record: Any) -> Any:
-    """A function for compiled code: record number `index` of an array at an address.
+    """Return a function for compiled code that returns record `index` of an array at an address.
 
-    It is what ``array[index]`` would be, for callers that cannot afford to pass the array.
+    It replaces ``array[index]`` where passing the array would be too slow.
     """
 
     @intrinsic  # type: ignore[untyped-decorator]
@@ -116,7 +118,7 @@ def records(record: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def address_of(typing: Any, record: Any) -> Any:
-    """Where a record lies, for `records` to find it again."""
+    """Return the address of a record, as `records` takes it."""
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         return builder.ptrtoint(values[0], ir.IntType(64))
@@ -126,35 +128,35 @@ def address_of(typing: Any, record: Any) -> Any:
 
 @compiled(types.int64(types.uint64))
 def count(cells: Bits) -> int:
-    """How many cells are in the set."""
+    """Return how many cells are in the set."""
     return _population(cells)  # type: ignore[no-any-return]
 
 
 @compiled(types.int64(types.uint64))
 def first(cells: Bits) -> int:
-    """The first cell of a set, in board order.  The set must not be empty."""
+    """Return the first cell of a set, in board order.  The set must not be empty."""
     return _trailing_zeros(cells)  # type: ignore[no-any-return]
 
 
 @compiled(types.uint64(types.uint64))
 def rest(cells: Bits) -> Bits:
-    """The set without its first cell."""
+    """Return the set without its first cell."""
     return cells & (cells - types.uint64(1))  # type: ignore[no-any-return]
 
 
 @compiled(types.uint64(types.int64))
 def bit(cell: int) -> Bits:
-    """The set that holds one cell."""
+    """Return the set of one cell."""
     return types.uint64(1) << types.uint64(cell)  # type: ignore[no-any-return]
 
 
 def _each(cells: Bits) -> Iterator[int]:
-    """Every cell of a set, in board order: ``for cell in each(moves(board, open, me)): …``."""
+    """Yield the cells of a set in board order: ``for cell in each(moves(board, open, me)): …``."""
     while cells != types.uint64(0):
         yield _trailing_zeros(cells)
         cells = cells & (cells - types.uint64(1))
 
 
 # Numba writes a compiled generator to its disk cache but cannot read it back, so this one is
-# compiled anew wherever it is used.
+# compiled again wherever it is used.
 each = compile_later(_each, cache=False)

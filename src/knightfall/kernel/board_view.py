@@ -1,8 +1,8 @@
-"""The board as a user's heuristic sees it: the same record, of a type that cannot be written to.
+"""The read-only board of users' heuristics: the geometry record with a type that refuses writes.
 
-Compiled code that writes to a `BOARD_VIEW`, to an array in it or to a slice of one, by whatever
-name and in whatever function it is handed to, is refused when it is compiled.  Our own functions
-take the view for the record that it is.
+Compiled code that writes to a `BOARD_VIEW`, to an array in it or to a slice of one, also in another
+function to which it passes them, is refused when it is compiled.  knightfall's own functions accept
+the view as a plain record.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from numba.extending import intrinsic, register_model
 from knightfall.kernel.geometry import GEOMETRY
 
 _NAME = "read-only board"
-_REFUSED = "Cannot modify"  # so Numba says it of arrays
-_OF_NUMBA = os.path.dirname(numba.__file__)
+_REFUSED = "Cannot modify"  # Numba's own words about read-only arrays
+_NUMBA_FOLDER = os.path.dirname(numba.__file__)
 
 
 class _BoardSlice(types.Array):  # type: ignore[misc]
-    """A part of an array in the record; a copy of it is an array like any other."""
+    """Numba type of a slice of an array in the record; a copy of it is an ordinary array."""
 
     def __init__(self, dtype: Any, ndim: int, layout: str) -> None:
         name = f"{_NAME} array({dtype}, {ndim}d, {layout})"
@@ -36,7 +36,7 @@ class _BoardSlice(types.Array):  # type: ignore[misc]
     def copy(
         self, dtype: Any = None, ndim: Any = None, layout: Any = None, readonly: Any = None
     ) -> Any:
-        """The type of what NumPy makes of it: still not to be written to, unless it is a copy."""
+        """Return the type of an array derived from it: read-only as well, unless it is a copy."""
         dtype = self.dtype if dtype is None else dtype
         ndim = self.ndim if ndim is None else ndim
         layout = self.layout if layout is None else layout
@@ -46,7 +46,7 @@ class _BoardSlice(types.Array):  # type: ignore[misc]
 
 
 class _BoardArray(types.NestedArray):  # type: ignore[misc]
-    """An array in the record."""
+    """Numba type of an array in the record."""
 
     mutable = False
 
@@ -58,7 +58,7 @@ class _BoardArray(types.NestedArray):  # type: ignore[misc]
 
 
 class _BoardView(types.Record):  # type: ignore[misc]
-    """The record, with arrays that cannot be written to."""
+    """Numba type of the record, with read-only arrays."""
 
     mutable = False
 
@@ -71,12 +71,12 @@ class _BoardView(types.Record):  # type: ignore[misc]
         self.name = _NAME
 
     def typeof(self, key: str) -> Any:
-        """The type of a field."""
+        """Return the type of a field."""
         field = super().typeof(key)
         return _BoardArray(field) if isinstance(field, types.NestedArray) else field
 
     def can_convert_to(self, context: Any, other: Any) -> Any:
-        """Our own functions are compiled for the record."""
+        """Allow conversion to the plain record, which knightfall's own functions take."""
         return Conversion.safe if other == GEOMETRY else None
 
 
@@ -85,7 +85,7 @@ register_model(_BoardArray)(NestedArrayModel)
 register_model(_BoardView)(RecordModel)
 
 BOARD_VIEW = _BoardView()
-"""What a user's heuristic gets for its `board`."""
+"""The type of the argument `board` of users' heuristics."""
 
 
 @lower_cast(_BoardView, types.Record)  # type: ignore[untyped-decorator]
@@ -100,7 +100,7 @@ def _refuse(context: Any, builder: Any, signature: Any, values: Any, field: str)
 
 @intrinsic  # type: ignore[untyped-decorator]
 def view(typing: Any, board: Any) -> Any:
-    """The record as a user's heuristic sees it, for compiled code."""
+    """Return the record as a `BOARD_VIEW`, in compiled code."""
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         return values[0]
@@ -108,16 +108,16 @@ def view(typing: Any, board: Any) -> Any:
     return BOARD_VIEW(GEOMETRY), emit
 
 
-def writes_to_it(error: BaseException) -> tuple[str, int] | None:
-    """The file and the line that write to the board, if Numba refuses a function because of that.
+def find_board_write(error: BaseException) -> tuple[str, int] | None:
+    """Return file and line of a write to the board if that is why Numba refused a function.
 
-    It may be in another function, which the refused one calls.
+    The write may be in a function that the refused one calls.  Return None for other errors.
     """
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     if not re.search(rf"{_REFUSED} (readonly array of type: )?{_NAME}", text):
         return None
-    places = re.findall(r"^During: .* at (.+) \((\d+)\)$", text, re.MULTILINE)  # inside first
+    places = re.findall(r"^During: .* at (.+) \((\d+)\)$", text, re.MULTILINE)  # innermost first
     for file, line in places:
-        if not file.startswith(_OF_NUMBA):
+        if not file.startswith(_NUMBA_FOLDER):
             return file, int(line)
     return "", 0

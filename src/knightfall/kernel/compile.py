@@ -1,9 +1,9 @@
-"""How every kernel is compiled: one decorator, one cache folder, one word to the user.
+"""Compilation of all kernels: the decorator, the cache folder, and the message to the user.
 
-Numba stamps a cached function with its own file only, so an edit in *another* file would go
-unnoticed.  The machine code of a module is therefore kept in a folder that is named after a hash
-of the module and everything it imports (`kernel.sources`): an edit there means a new folder, and
-stale machine code can never be loaded.
+Numba checks only whether a cached function's own file has changed, and would miss an edit in
+*another* file.  The machine code of a module is therefore kept in a folder named after a hash of
+the module and everything it imports (`kernel.sources`): an edit there means a new folder, so that
+stale machine code is never loaded.
 """
 
 from __future__ import annotations
@@ -30,12 +30,11 @@ from knightfall.kernel.sources import hash_of
 
 
 def _load_numba_without_blas() -> None:
-    """Import what looks for a BLAS, with empty modules in SciPy's place for as long as it looks.
+    """Import the part of Numba that looks for a BLAS, with empty modules in place of SciPy's.
 
-    When Numba gets ready to load machine code it imports `scipy.linalg` to see whether there is a
-    BLAS: a quarter of a command's start, and no kernel of ours needs it.  SciPy is among our
-    dependencies, so the answer is known.  A user's heuristic that does use ``np.dot`` has Numba ask
-    again, and then gets the real one.
+    Before it loads machine code, Numba imports `scipy.linalg` to see whether there is a BLAS.  That
+    takes a quarter of a command's start-up time, and no kernel here needs it.  For a user's
+    heuristic with ``np.dot``, Numba looks again and finds the real BLAS.
     """
     names = ("scipy.linalg", "scipy.linalg.cython_blas")
     if names[0] in sys.modules or find_spec("scipy") is None:
@@ -56,14 +55,14 @@ _load_numba_without_blas()
 F = TypeVar("F", bound=Callable[..., Any])
 
 KEPT_VERSIONS = 4
-"""Other versions of a module whose machine code is kept (several checkouts may be in use)."""
+"""How many other versions of a module's machine code are kept, for several checkouts."""
 
 
 @cache
 def cache_folder() -> Path | None:
-    """Return the folder of all machine code that is kept; None if it cannot be written.
+    """Return the folder of all machine code; None if it cannot be written.
 
-    Or if it is not the user's alone: whoever can write to it can have his code run here.
+    Also None if the folder belongs to another user, who could place code there that is run here.
     """
     folder = files.cache_folder() / "machine-code"
     try:
@@ -92,6 +91,7 @@ def module_folder(module: str) -> Path | None:
 
 
 def _prune(folder: Path, module: str) -> None:
+    """Delete the machine code of all but the newest other versions of a module."""
     with suppress(OSError):  # another process may be pruning, too
         others = [other for other in folder.parent.glob(f"{module}-*") if other != folder]
         others.sort(key=lambda other: other.stat().st_mtime, reverse=True)
@@ -99,17 +99,17 @@ def _prune(folder: Path, module: str) -> None:
             shutil.rmtree(stale, ignore_errors=True)
 
 
-def _kept(function: Callable[..., Any]) -> MachineCode | None:
-    """Return what is kept of a function; None if nothing can be."""
+def _disk_cache(function: Callable[..., Any]) -> MachineCode | None:
+    """Return the disk cache of a function; None if there cannot be one."""
     folder = module_folder(function.__module__)
     if folder is None:
         return None
-    # Numba is pointed at our folder while it looks for one, and only then.
+    # Numba's cache folder is set to ours only while Numba chooses one.
     before = config.CACHE_DIR
     config.CACHE_DIR = str(folder)
     try:
         return MachineCode(function, _announcer.cannot_keep)
-    except (OSError, RuntimeError):  # no place for it
+    except (OSError, RuntimeError):  # the folder cannot be used
         return None
     finally:
         config.CACHE_DIR = before
@@ -118,7 +118,7 @@ def _kept(function: Callable[..., Any]) -> MachineCode | None:
 def compiled(signature: Any, *, cache: bool = True, **options: Any) -> Callable[[F], F]:
     """Compile a function for an explicit signature; it runs without the GIL.
 
-    Division follows the machine (x/0 is inf, not an error) unless `error_model` says otherwise.
+    Division by zero is inf or nan, not an error, unless `error_model` says otherwise.
     """
 
     def decorate(function: F) -> F:
@@ -132,29 +132,29 @@ def compiled(signature: Any, *, cache: bool = True, **options: Any) -> Callable[
 
 
 def compile_later(function: Callable[..., Any], *, cache: bool, **options: Any) -> Any:
-    """A dispatcher that is compiled when it is first called or asked to (`dispatcher.compile`).
+    """Return a dispatcher that is compiled on its first call or by `dispatcher.compile`.
 
-    Division follows the machine unless `error_model` says otherwise.
+    Division by zero is inf or nan, not an error, unless `error_model` says otherwise.
     """
     options.setdefault("error_model", "numpy")
     dispatcher = numba.njit(nogil=True, **options)(function)
-    kept = _kept(function) if cache else None
+    kept = _disk_cache(function) if cache else None
     if kept is not None:
-        dispatcher._cache = kept  # what `njit(cache=True)` does with Numba's own
+        dispatcher._cache = kept  # as `njit(cache=True)` does with Numba's own cache
     return dispatcher
 
 
 def c_address(dispatcher: Any, signature: Any) -> int:
-    """The address of the C function that Numba makes beside every compiled one.
+    """Return the address of the C function that Numba creates with every compiled one.
 
-    The dispatcher must outlive every use of it.
+    The dispatcher must outlive every use of the address.
     """
     result = dispatcher.get_compile_result(signature)
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
 
 
 class _Announcer(event.Listener):  # type: ignore[misc]
-    """Tells a person, once per process and before the first wait, that code is being compiled."""
+    """Prints once per process, before the first compilation, that code is being compiled."""
 
     def __init__(self) -> None:
         self.said = False
@@ -165,19 +165,18 @@ class _Announcer(event.Listener):  # type: ignore[misc]
             self.said = True
             kept = "kept for the next run"
             if cache_folder() is None:
-                kept = "not kept: no cache folder of your own can be written, "
-                kept += "set KNIGHTFALL_CACHE_DIR"
-            self._say(f"compiling for this machine, some seconds ({kept})…")
+                kept = "not kept: the cache folder cannot be written, set KNIGHTFALL_CACHE_DIR"
+            self._say(f"compiling for this machine takes some seconds ({kept})…")
 
     def on_end(self, happening: Any) -> None:
         pass
 
     def cannot_keep(self, error: OSError) -> None:
-        """Say, once per process, why the next one will have to compile as well."""
+        """Print once per process why machine code cannot be kept for the next one."""
         if not self.told_why:
             self.told_why = True
             self._say(
-                f"what is compiled cannot be kept: {error.strerror or error}; "
+                f"the compiled code cannot be kept: {error.strerror or error}; "
                 "set KNIGHTFALL_CACHE_DIR"
             )
 
@@ -192,7 +191,7 @@ _announcer = _Announcer()
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Compile without announcing it, for code that is compiled anew in every process."""
+    """Compile without a message, for code that every process compiles again."""
     before = _announcer.said
     _announcer.said = True
     try:
@@ -201,10 +200,10 @@ def quiet() -> Iterator[None]:
         _announcer.said = before
 
 
-class _Undisturbed(event.Listener):  # type: ignore[misc]
-    """Keeps `KeyboardInterrupt` out of Numba while it compiles a function or loads one.
+class _InterruptDelay(event.Listener):  # type: ignore[misc]
+    """Delays `KeyboardInterrupt` while Numba compiles or loads a function.
 
-    LLVM calls back into Python, where the exception would get lost or crash the process.
+    LLVM calls back into Python, where the exception would be lost or crash the process.
     """
 
     def __init__(self) -> None:
@@ -224,5 +223,5 @@ class _Undisturbed(event.Listener):  # type: ignore[misc]
                 self.calm.close()
 
 
-event.register("numba:compiler_lock", _Undisturbed())
+event.register("numba:compiler_lock", _InterruptDelay())
 event.register("numba:compile", _announcer)

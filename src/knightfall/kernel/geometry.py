@@ -1,7 +1,7 @@
-"""A board's geometry as one flat record, so that compiled code needs a single pointer to it.
+"""A board's geometry as one flat record, which compiled code takes as a single pointer.
 
-Python reads the same fields by the same names (`geometry.knight[cell]`), which is why a
-heuristic is one text whether it runs compiled or not.
+Python reads the same fields by the same names (`geometry.knight[cell]`), so that the same source
+of a heuristic runs compiled and interpreted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RINGS = 12
 NO_LIMIT = 1 << 62
 
 READ_ONLY = "a heuristic may read its board, but not write to it"
-"""What is said to one that does."""
+"""The error message about a heuristic that writes to its board."""
 
 FIELDS = np.dtype(
     [
@@ -43,32 +43,32 @@ FIELDS = np.dtype(
         ("ring", "u8", (64, RINGS)),  # ring[c][d]: the cells at knight distance d from c
         ("symmetries", "i8"),  # how many symmetries the board has, and where each takes a cell;
         ("symmetry", "i1", (8, 65)),  # the pocket stays where it is
-        # What `rules.spread` needs: how far one row lies from the next, and the columns a
-        # sideways shift by one or two must not wrap into.
+        # For `rules.spread`: the distance of two rows in bits, and the columns into which a
+        # sideways shift by one or two must not wrap.
         ("stride", "u8"),
         ("not_first", "u8"),
         ("not_first_two", "u8"),
         ("not_last", "u8"),
         ("not_last_two", "u8"),
-        # The work sheet of one search: its own copy, never shared between threads.
-        ("limit", "i8"),  # nodes at which the search must stop; anyone may set it to 0: stop now
-        ("clock", "u8"),  # the address of the clock, 0 = none, and of two words it writes to
+        # The variables of one search: each search has its own copy, never shared between threads.
+        ("limit", "i8"),  # nodes at which the search must stop; 0 from another thread: stop now
+        ("clock", "u8"),  # the address of the clock (0 = none), and of two words for its result
         ("dial", "u8"),
         ("reading", "i8", (2,)),  # those words
         ("deadline", "i8"),  # the time to stop at
         ("step_limit", "i8"),  # steps a single evaluation may spend
         ("cut", "i8"),  # evaluations that ran out of steps
-        ("failed", "i8"),  # 1: a user's heuristic raised an error when asked this:
+        ("failed", "i8"),  # 1: a user's heuristic raised an error for these arguments:
         ("asked", "u8", (4,)),  # open, me, opp, to_move
-        ("blanks", "i8"),  # open cells at the root of the search under way, 0 outside of one
-        ("sheet", "f4", (96,)),  # scratch for heuristics that look at many numbers
+        ("blanks", "i8"),  # open cells at the root of the search, 0 outside of a search
+        ("sheet", "f4", (96,)),  # scratch memory for heuristics with many counts
     ],
     align=True,
 )
 DTYPE = np.dtype((np.record, FIELDS))
 
 RULES = int(FIELDS.fields["limit"][1]) // 8  # type: ignore[index]
-"""How many words of the record are the board's; the work sheet follows."""
+"""How many 64-bit words of the record describe the board; the variables of the search follow."""
 
 GEOMETRY = from_dtype(FIELDS)
 """The record's Numba type, for signatures."""
@@ -77,7 +77,7 @@ GeometryArray = npt.NDArray[Any]
 
 
 def bitset(cells: Iterable[int]) -> int:
-    """A set of cells as a word."""
+    """Return a set of cells as a word."""
     word = 0
     for cell in cells:
         word |= 1 << cell
@@ -86,6 +86,7 @@ def bitset(cells: Iterable[int]) -> int:
 
 @cache
 def _master(board: Board) -> GeometryArray:
+    """Return the read-only original of a board's geometry."""
     array = np.zeros(1, DTYPE)
     one = array[0]
     everywhere = range(board.cells)
@@ -121,19 +122,19 @@ def _master(board: Board) -> GeometryArray:
 
 
 def geometry(board: Board) -> GeometryArray:
-    """A fresh work copy of a board's geometry: an array of one record."""
+    """Return a new, writeable copy of a board's geometry: an array of one record."""
     return _master(board).copy()
 
 
 def rules_of(board: Board) -> npt.NDArray[np.uint64]:
-    """The words that a work copy must begin with, whoever has had it in hand."""
+    """Return the words with which every unspoilt copy of a board's geometry begins."""
     return _master(board).view(np.uint64)[:RULES]
 
 
 class Seal:
-    """Tells whether a record is still what it was, but for what a search may change in it.
+    """Detects changes of a geometry record other than those that a search makes.
 
-    Nobody can keep a heuristic from writing to an address; but it does not go unnoticed.
+    A heuristic cannot be kept from writing to a memory address, but the write is detected.
     """
 
     def __init__(self, boards: GeometryArray) -> None:
@@ -142,13 +143,13 @@ class Seal:
 
     @property
     def broken(self) -> bool:
-        """Whether somebody has changed the rules or the budget."""
+        """Whether the board's description or the search's budget was changed."""
         now, before = self._boards.tobytes(), self._before
         if now[: 8 * RULES] != before[: 8 * RULES]:
             return True
         one, other = np.frombuffer(now, FIELDS)[0], np.frombuffer(before, FIELDS)[0]
-        kept = all(one[field] == other[field] for field in _ORDERS)
+        kept = all(one[field] == other[field] for field in _BUDGET_FIELDS)
         return not kept or one["limit"] not in (other["limit"], 0)
 
 
-_ORDERS = ("clock", "dial", "deadline", "step_limit")
+_BUDGET_FIELDS = ("clock", "dial", "deadline", "step_limit")

@@ -1,13 +1,13 @@
-"""How compiled code is told to stop: by a number of steps, by the clock, or by Ctrl-C.
+"""Stopping of compiled code: at a node limit, at a deadline, or on Ctrl-C.
 
-Every search compares its node count with ``board.limit`` at every node, and whoever wants it to
-stop sets that limit to 0.  Three do:
+Every search compares its node count with ``board.limit`` at every node.  Setting that limit to 0
+stops it, which is done by
 
-* the search itself, which reads the C library's clock now and then (some 30 ns a reading; where
-  there is no ``clock_gettime``, as on Windows, it leaves the time to the stopwatch);
-* the stopwatch, one thread per process, in case a search waits for a costly heuristic;
+* the search itself, which reads the C library's clock every few hundred nodes (about 30 ns per
+  reading; without ``clock_gettime``, as on Windows, only the stopwatch watches the time);
+* the stopwatch, one thread per process, in case a search waits for a slow heuristic;
 * the main thread on Ctrl-C.  Python handles a signal only between byte codes, and compiled code has
-  none, so whatever may take long runs in another thread while the main one waits.
+  none, so long computations run in another thread while the main one waits.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from knightfall.kernel.rules import Geometry
 
 
 def _address() -> int:
+    """Return the address of C's ``clock_gettime``; 0 if there is none."""
     if not hasattr(time, "clock_gettime_ns") or ctypes.sizeof(ctypes.c_long) != 8:
         return 0
     try:
@@ -49,12 +50,12 @@ _CLOCK = _address()
 
 
 def clock_address() -> int:
-    """Where compiled code finds the clock; 0 if it has none."""
+    """Return the address of the clock for compiled code; 0 if there is none."""
     return _CLOCK
 
 
 def stop_in(boards: GeometryArray, seconds: float) -> None:
-    """Have the search that uses these geometry records stop itself, so many seconds from now."""
+    """Set the deadline of the search with these geometry records to `seconds` from now."""
     if _CLOCK:
         boards["deadline"] = time.clock_gettime_ns(CLOCK_MONOTONIC) + int(seconds * 1e9)
         boards["dial"] = boards["reading"].ctypes.data
@@ -62,15 +63,15 @@ def stop_in(boards: GeometryArray, seconds: float) -> None:
 
 
 @compiled(types.void(GEOMETRY))
-def heed_clock(board: Geometry) -> None:
-    """Stop the search if its time is up.  To be called every few hundred nodes."""
+def check_clock(board: Geometry) -> None:
+    """Stop the search if its time is up.  Call it every few hundred nodes."""
     if board.clock != types.uint64(0) and nanoseconds(board.clock, board.dial) >= board.deadline:
         board.limit = 0
 
 
 @compiled(types.float64(GEOMETRY))
 def time_left(board: Geometry) -> float:
-    """Seconds until the search must answer, 0 if it must at once; inf without a time budget."""
+    """Return the seconds until the deadline, 0 if the search must stop; inf without a deadline."""
     if board.limit == 0:
         return 0.0
     if board.clock == types.uint64(0):
@@ -81,10 +82,10 @@ def time_left(board: Geometry) -> float:
 
 @compiled(types.int64(GEOMETRY, types.int64))
 def steps_left(board: Geometry, used: int) -> int:
-    """Steps that one evaluation may still take after `used`; 0: return what was found so far.
+    """Return the steps that an evaluation may take after `used`; at 0 it must return its best.
 
-    It is 0 at once when the search is told to stop.  Otherwise it depends on `used` alone, so that
-    values repeat.
+    It is 0 as soon as the search must stop.  Otherwise it depends on `used` alone, so that values
+    are reproducible.
     """
     if board.limit == 0:
         return 0
@@ -93,7 +94,7 @@ def steps_left(board: Geometry, used: int) -> int:
 
 @compiled(types.void(GEOMETRY))
 def cut_short(board: Geometry) -> None:
-    """Note that an evaluation ran out of steps: its value is the best found, and not exact."""
+    """Count an evaluation that ran out of steps: its value is the best found, not exact."""
     board.cut += 1
 
 
@@ -104,7 +105,7 @@ THREAD = "knightfall-stopwatch"
 
 
 class Alarm:
-    """What rings at a deadline: it tells one search to stop, unless it was cancelled."""
+    """Stops one search at its deadline, unless it was cancelled."""
 
     def __init__(self, boards: GeometryArray) -> None:
         self._boards: GeometryArray | None = boards
@@ -116,12 +117,12 @@ class Alarm:
             boards["limit"] = 0
 
     def cancel(self) -> None:
-        """Let go of the search."""
+        """Forget the search."""
         self._boards = None
 
 
 class Stopwatch:
-    """Stops searches at their deadlines (`time.perf_counter` seconds)."""
+    """A thread that stops searches at their deadlines (`time.perf_counter` seconds)."""
 
     def __init__(self) -> None:
         self._wake = threading.Condition()
@@ -132,7 +133,7 @@ class Stopwatch:
     def stop_at(self, deadline: float, boards: GeometryArray) -> Alarm:
         """Stop the search that uses these geometry records at the deadline.
 
-        A search that ends sooner should cancel the alarm, which otherwise keeps its records.
+        A search that ends earlier should cancel the alarm, which otherwise keeps its records alive.
         """
         alarm = Alarm(boards)
         with self._wake:
@@ -160,7 +161,7 @@ _stopwatch: Stopwatch | None = None
 
 
 def stopwatch() -> Stopwatch:
-    """This process's stopwatch."""
+    """Return this process's stopwatch, starting it on first use."""
     global _stopwatch
     if _stopwatch is None:
         _stopwatch = Stopwatch()
@@ -168,7 +169,7 @@ def stopwatch() -> Stopwatch:
 
 
 def _forget() -> None:
-    """A forked child has no threads but the one that forked: it needs a watcher of its own."""
+    """Forget the stopwatch after a fork: the child does not inherit its thread."""
     global _stopwatch
     _stopwatch = None
 
@@ -181,17 +182,17 @@ if hasattr(os, "register_at_fork"):
 
 
 GRACE = 1.0
-"""Seconds to wait for work that was told to stop.  Only a heuristic that hangs takes longer."""
+"""Seconds to wait for work after its stop.  Only a heuristic that hangs takes longer."""
 
 PATIENCE = 20.0
-"""Seconds within which a user's heuristic must have returned once more."""
+"""Seconds within which a user's heuristic must return at least once."""
 
-LOOKS = 10
-"""How often we look in that time whether it has."""
+CHECKS = 10
+"""How often its progress is checked in that time."""
 
 
-def limit_to_nothing(boards: GeometryArray) -> Callable[[], None]:
-    """What stops a search that uses these geometry records."""
+def stop_function(boards: GeometryArray) -> Callable[[], None]:
+    """Return a function that stops the search with these geometry records."""
 
     def stop() -> None:
         boards["limit"] = 0
@@ -199,7 +200,7 @@ def limit_to_nothing(boards: GeometryArray) -> Callable[[], None]:
     return stop
 
 
-def interruptibly(
+def run_interruptibly(
     run: Callable[[], None],
     stop: Callable[[], None],
     seconds: float | None = None,
@@ -207,11 +208,11 @@ def interruptibly(
     blamed: str = "the heuristic",
     patience: float | None = None,
 ) -> None:
-    """Call `run`, which ends soon after `stop` was called.
+    """Call `run` so that Ctrl-C can interrupt it; `run` must end soon after a call of `stop`.
 
-    If `seconds` are given, it is expected to be told by then; if there is a number that says how
-    far it has got, that must change within its patience.  Work that does neither is left to
-    itself, with an error that blames whom it may be waiting for.
+    With `seconds`, it must end within about that time.  With `progress`, which returns a counter,
+    that must change within `patience` seconds.  Otherwise AgentFailure is raised, whose message
+    names `blamed`, and the thread that runs it is abandoned.
     """
     if threading.current_thread() is not threading.main_thread():
         run()
@@ -244,35 +245,35 @@ def interruptibly(
 def _ends(
     done: threading.Event, seconds: float, progress: Callable[[], int] | None, patience: float
 ) -> bool:
-    """Wait until it is done; False if that takes so long, or there is no progress for long.
+    """Wait until it is done; return False after `seconds`, or without progress for `patience`.
 
-    We look ten times in our patience, and it is at its end after ten looks in vain: on a machine
-    that is so busy that nobody here gets on, we do not look either.
+    Without progress means that `CHECKS` checks in a row saw the same count.  On an overloaded
+    machine the checks are delayed as well, so that a slow heuristic is not mistaken for a hung one.
     """
     if progress is None:
         return done.wait(None if seconds == math.inf else seconds)
     now = time.monotonic()
-    until, before, in_vain = now + seconds, progress(), 0
-    while not done.wait(max(0.0, min(patience / LOOKS, until - now))):
+    until, before, unchanged = now + seconds, progress(), 0
+    while not done.wait(max(0.0, min(patience / CHECKS, until - now))):
         now = time.monotonic()
-        in_vain = in_vain + 1 if before == (before := progress()) else 0
-        if now >= until or in_vain >= LOOKS:
+        unchanged = unchanged + 1 if before == (before := progress()) else 0
+        if now >= until or unchanged >= CHECKS:
             return False
     return True
 
 
 @contextmanager
-def ctrl_c_later() -> Iterator[None]:
-    """Hear of Ctrl-C when the block is over; processes started inside never do.
+def deferred_keyboard_interrupt() -> Iterator[None]:
+    """Delay Ctrl-C until the end of the block; processes started inside ignore it for good.
 
-    A terminal sends it to them all, but only the one that started the others is to act on it.
+    A terminal sends Ctrl-C to all processes, but only the one that started the others handles it.
     """
-    enable_keyboard_interrupt()  # or they would outlive us
+    enable_keyboard_interrupt()  # otherwise they would outlive this process
     with HeldOff():
         if not hasattr(signal, "pthread_sigmask"):
             yield
             return
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which they inherit
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited
         try:
             yield
         finally:

@@ -1,8 +1,8 @@
-"""Machine code kept between runs, in files that may be damaged, missing or impossible to write.
+"""The disk cache of machine code, safe against damaged files and full disks.
 
-Numba's own cache believes its files: a truncated one ends every later run, and a full disk the
-present one.  Here each file begins with a checksum, what does not fit it is thrown away before
-anybody unpickles it, and what cannot be written is not kept.
+Numba's own cache trusts its files: a truncated file makes every later run fail, and a full disk the
+present one.  Here each file begins with a checksum; a file that does not match is deleted without
+unpickling it, and a file that cannot be written is not kept.
 """
 
 from __future__ import annotations
@@ -28,15 +28,18 @@ _CHECKSUM = 32  # bytes
 
 
 def _checksum(content: bytes) -> bytes:
-    """Another version of Numba gets another one: it must not read what this one wrote."""
+    """Return the checksum of a file's content.
+
+    It includes Numba's version, because another version must not read the file.
+    """
     return hashlib.sha256(numba.__version__.encode() + content).digest()
 
 
 class _Files(IndexDataCacheFile):  # type: ignore[misc]
-    """The files of one function: an index of its signatures, and machine code for each."""
+    """The cache files of one function: an index of its signatures, and machine code for each."""
 
     def save(self, key: Any, data: Any) -> None:
-        """Write the code, under a name that never was another's, and then the index."""
+        """Write the code to a file with a new name, and then the index."""
         overloads = self._load_index()
         former = overloads.get(key)
         base = self._index_name.removesuffix(".nbi")
@@ -47,7 +50,7 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
             self._remove(self._data_path(former))
 
     def load(self, key: Any) -> Any:
-        """The code for a signature; None if there is none that is whole."""
+        """Return the code for a signature; None if there is no undamaged file."""
         name = self._load_index().get(key)
         return None if name is None else self._read(self._data_path(name))
 
@@ -83,13 +86,15 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
 
 
 class _Place(CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = (UserProvidedCacheLocator,)  # our folder or none
+    """Restricts Numba's choice of a cache folder to the one that `compile` sets."""
+
+    _locator_classes = (UserProvidedCacheLocator,)
 
 
 class MachineCode(FunctionCache):  # type: ignore[misc]
-    """What is kept of one function.  It never stops a command.
+    """The disk cache of one function.  Its errors never stop a command.
 
-    `cannot_keep` is called with the error when something cannot be written.
+    `cannot_keep` is called with the error if a file cannot be written.
     """
 
     _impl_class = _Place
@@ -104,14 +109,14 @@ class MachineCode(FunctionCache):  # type: ignore[misc]
         self._cannot_keep = cannot_keep
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """The function as it was compiled before; None if it was not."""
+        """Return the compiled function from the cache; None if it is not there."""
         try:
             return super().load_overload(signature, context)
-        except Exception:  # whole, but not to be made use of: compiled anew, it is written anew
+        except Exception:  # undamaged but unusable: it is compiled and written again
             return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep a function, if possible."""
+        """Write a compiled function to the cache, if possible."""
         try:
             super().save_overload(signature, compiled)
         except OSError as error:

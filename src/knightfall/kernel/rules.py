@@ -1,8 +1,8 @@
 """The rules on machine words.
 
-A position is four numbers: the set of open cells, the mover's cell, the other's cell, and (where
-it matters) whose value is asked.  A knight in the pocket stands on `POCKET`, from where every
-cell is one move away, so placement needs no code of its own.
+A position is four numbers: the set of open cells, the mover's cell, the opponent's cell, and (where
+it matters) the side whose value is computed.  A knight in the pocket stands on `POCKET`, from where
+every cell is one move away, so that placement needs no code of its own.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ _u64, _i64 = types.uint64, types.int64
 
 @compiled(_u64(GEOMETRY, _u64, _i64))
 def moves(board: Geometry, open: Bits, cell: int) -> Bits:
-    """The open cells a knight's move from a cell."""
+    """Return the open cells a knight's move from a cell."""
     return open & board.knight[_u64(cell)]  # type: ignore[no-any-return]
 
 
 @compiled(_i64(GEOMETRY, _u64, _i64))
 def mobility(board: Geometry, open: Bits, cell: int) -> int:
-    """How many open cells are a knight's move from a cell."""
+    """Return how many open cells are a knight's move from a cell."""
     return count(open & board.knight[cell])
 
 
 @compiled(_i64(GEOMETRY, _u64, _i64))
 def space(board: Geometry, open: Bits, cell: int) -> int:
-    """How many of the up to eight cells that touch a cell are open."""
+    """Return how many of the up to eight cells that touch a cell are open."""
     return count(open & board.touching[cell])
 
 
 @compiled(_i64(GEOMETRY, _u64, _u64))
 def onward(board: Geometry, open: Bits, cells: Bits) -> int:
-    """How many moves lead on from the cells of a set, added up over the set."""
+    """Return the sum of the mobilities of the cells of a set."""
     total = 0
     while cells != _u64(0):
         total += mobility(board, open, first(cells))
@@ -52,7 +52,7 @@ def onward(board: Geometry, open: Bits, cells: Bits) -> int:
 
 @compiled(_u64(GEOMETRY, _u64))
 def spread(board: Geometry, cells: Bits) -> Bits:
-    """Every cell a knight's move from any cell of a set, all at once.
+    """Return every cell a knight's move from any cell of a set, all at once.
 
     Shifting the whole word moves all cells alike.  Sideways first (one or two columns, with the
     columns that would wrap around masked out), then two or one rows up and down::
@@ -72,7 +72,7 @@ def spread(board: Geometry, cells: Bits) -> Bits:
 
 @compiled(_u64(GEOMETRY, _u64, _i64))
 def reach(board: Geometry, open: Bits, cell: int) -> Bits:
-    """Every open cell a knight could get to through open cells, if it were alone."""
+    """Return every open cell a knight could get to through open cells, if it were alone."""
     reached = open & board.knight[cell]
     edge = reached
     while edge != _u64(0):
@@ -83,10 +83,10 @@ def reach(board: Geometry, open: Bits, cell: int) -> Bits:
 
 @compiled(_i64(GEOMETRY, _u64, _i64))
 def path_bound(board: Geometry, region: Bits, cell: int) -> int:
-    """No knight's path from a cell through a region has more steps than this.
+    """Return an upper bound of the steps of any knight's path from a cell through a region.
 
-    It alternates colours and uses each cell once: s cells of the knight's own colour and o of the
-    other allow at most min(2·o, 2·s+1) steps.
+    A path alternates colours and uses each cell once: s cells of the knight's own colour and o of
+    the other allow at most min(2·o, 2·s+1) steps.
     """
     dark = count(region & board.dark)
     light = count(region) - dark
@@ -97,7 +97,7 @@ def path_bound(board: Geometry, region: Bits, cell: int) -> int:
 
 @compiled(_i64(GEOMETRY, _u64, _u64))
 def tightest(board: Geometry, open: Bits, cells: Bits) -> int:
-    """The cell of a set with the fewest ways on: Warnsdorff's rule for long knight's paths."""
+    """Return the cell of a set with the least mobility: Warnsdorff's rule for long paths."""
     chosen, fewest = 0, 65
     while cells != _u64(0):
         cell = first(cells)
@@ -110,7 +110,7 @@ def tightest(board: Geometry, open: Bits, cells: Bits) -> int:
 
 @compiled(_i64(GEOMETRY, _u64, _i64, _i64, _i64))
 def perft(board: Geometry, open: Bits, mover: int, waiter: int, depth: int) -> int:
-    """The number of lines of exactly `depth` plies."""
+    """Return the number of lines of exactly `depth` plies."""
     if depth == 0:
         return 1
     left = moves(board, open, mover)
@@ -127,12 +127,12 @@ def perft(board: Geometry, open: Bits, mover: int, waiter: int, depth: int) -> i
 # -- openings that are mirror images ------------------------------------------------------------
 #
 # With both knights placed and no move made, 7×7 has 2,352 openings in 315 classes.  Later in a game
-# mirror images hardly ever meet, and looking for them would cost more than it saves.
+# mirror images hardly ever occur, and looking for them would cost more than it saves.
 
 
 @compiled(types.boolean(GEOMETRY, _u64, _i64, _i64))
 def is_opening(board: Geometry, open: Bits, mover: int, waiter: int) -> bool:
-    """Whether every cell is open but those the knights stand on."""
+    """Return whether every cell is open but those the knights stand on."""
     filled = open
     if mover != POCKET:
         filled |= _u64(1) << _u64(mover)
@@ -143,7 +143,7 @@ def is_opening(board: Geometry, open: Bits, mover: int, waiter: int) -> bool:
 
 @compiled(types.UniTuple(_i64, 2)(GEOMETRY, _i64, _i64))
 def canonical_opening(board: Geometry, mover: int, waiter: int) -> tuple[int, int]:
-    """Return the knights' cells in the first opening of the same class."""
+    """Return the knights' cells in the smallest mirror image of an opening."""
     best = mover * 128 + waiter
     for number in range(1, board.symmetries):
         image = board.symmetry[number, mover] * 128 + board.symmetry[number, waiter]
@@ -155,7 +155,7 @@ def canonical_opening(board: Geometry, mover: int, waiter: int) -> tuple[int, in
 
 
 def words(position: Position, side: Side | None = None) -> tuple[int, int, int]:
-    """A position as (open, cell of `side`, cell of its opponent); `side` moves by default."""
+    """Return (open, cell of `side`, cell of its opponent); `side` is to move by default."""
     side = side or position.to_move
     mine, theirs = position.knight(side), position.knight(other(side))
     return (
@@ -166,6 +166,6 @@ def words(position: Position, side: Side | None = None) -> tuple[int, int, int]:
 
 
 def perft_of(position: Position, depth: int) -> int:
-    """`Position.perft`, compiled."""
+    """Return the number of lines of exactly `depth` plies from a position."""
     open, mover, waiter = words(position)
     return perft(geometry(position.board)[0], open, mover, waiter, depth)

@@ -1,8 +1,8 @@
-"""Hashes that name a version of some modules, computed from what they import.
+"""Hashes of modules together with everything that they import.
 
-Machine code is kept, runs are continued and the browser's engine is believed only while the
-modules they come from are unchanged.  Which modules these are is read off their import statements,
-in the text: nothing is imported to know it, and nobody has to keep a list.
+Machine code is reused, runs are continued and the browser's engine counts as up to date only while
+the modules they come from are unchanged.  These modules are found by reading import statements in
+the source text, without importing anything and without a list to maintain.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ WITHOUT_EFFECT = (
     "knightfall.files",
     "knightfall.picture",
 )
-"""Modules and packages that no hash depends on: texts, drawing and finding files decide neither a
-move nor machine code."""
+"""Modules and packages that no hash includes: messages, drawing and file access affect neither
+moves nor machine code."""
 
 COMPILER = "knightfall.kernel.compile"
-"""The module whose own imports do not count: they keep machine code and do not change it."""
+"""The module whose own imports do not count: they cache machine code and do not change it."""
 
 _IMPORT = re.compile(
     r"^(?P<indent>[ \t]*)(?:from[ ]+(?P<package>\.*[\w.]*)[ ]+import[ ]+(?P<names>\([^)]*\)|[^\n]*)"
@@ -41,7 +41,7 @@ _DATA_FILE = re.compile(r'"([\w./-]+\.(?:json|toml))"')
 
 @cache
 def hash_of(*modules: str, lazy: bool = True, within: str = "") -> str:
-    """Return a short hash over the `sources` of some modules, and Numba's version."""
+    """Return a short hash of the `sources` of some modules and of Numba's version."""
     digest = hashlib.sha256(_numba_version().encode())
     for file in sources(*modules, lazy=lazy, within=within):
         digest.update(file.name.encode())
@@ -55,12 +55,12 @@ def _numba_version() -> str:
 
 
 def sources(*modules: str, lazy: bool = True, within: str = "") -> list[Path]:
-    """Return the files that some modules consist of, with all that they import in their packages.
+    """Return the files of some modules, and of all modules of their packages that they import.
 
-    These are Python files, and files of data that a module names and that lie beside it.  Packages
-    stand for all modules in them.  Without `lazy`, imports inside of functions do not count: what
-    a function imports when it is called is no part of its machine code.  With `within`, only
-    modules of that package count.
+    These are Python files, and data files beside a module that its text names.  A package stands
+    for all its modules.  Without `lazy`, imports inside of functions do not count: a module that a
+    function imports when it is called is not part of its machine code.  With `within`, only modules
+    of that package count.
     """
     packages = {module.partition(".")[0] for module in modules} | {"knightfall"}
     found: set[Path] = set()
@@ -85,7 +85,7 @@ def sources(*modules: str, lazy: bool = True, within: str = "") -> list[Path]:
 
 
 def has_source(module: str) -> bool:
-    """Return whether there is a module or a package of that name, without importing it."""
+    """Return whether a module or package of a name exists, without importing it."""
     return next(_files_of(module), None) is not None
 
 
@@ -95,7 +95,7 @@ def _is_without_effect(module: str) -> bool:
 
 @cache
 def _top_level_file(name: str) -> Path | None:
-    """Return the file of a module or package that is in no other, without importing it."""
+    """Return the file of a top-level module or package, without importing it."""
     if name == "knightfall":
         return Path(__file__).parent.parent / "__init__.py"
     if name in sys.modules:
@@ -142,10 +142,10 @@ def _text(file: Path) -> str:
 
 @cache
 def _imports(file: Path, module: str, lazy: bool) -> Collection[str]:
-    """Return the modules that a file imports, and those that it names in a text.
+    """Return the modules that a file imports, and those whose import paths it has as strings.
 
-    A package's ``__init__`` counts for nothing: what is imported from there comes from elsewhere,
-    or is imported from a module that is named.
+    A package's ``__init__`` does not count: names that are imported from there are defined in
+    other modules, which are found by themselves.
     """
     found: list[str] = []
     for match in _IMPORT.finditer(_text(file)):
@@ -176,6 +176,6 @@ def _imports(file: Path, module: str, lazy: bool) -> Collection[str]:
 
 @cache
 def _data_files(file: Path) -> Collection[Path]:
-    """Return the files of data that a module names, in its folder or one right below."""
+    """Return the data files that a module names, in its folder or below."""
     names = set(_DATA_FILE.findall(_text(file)))
     return [data for name in names for data in file.parent.glob(f"**/{name}")] if names else []

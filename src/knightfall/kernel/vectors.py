@@ -1,7 +1,7 @@
-"""A small net in vector instructions: the other file that knows about LLVM.
+"""A small neural network in vector instructions of LLVM.
 
-Numba works on numbers one by one, and LLVM does not find out by itself that 32 sums of 19 products
-each are one loop over vectors.  Told so, it needs a few nanoseconds for them.
+From Numba's loops LLVM does not recognise that 32 sums of 19 products each are one loop over
+vectors.  Written as vector instructions, they take a few nanoseconds.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ HIDDEN = 32
 """Hidden units of a net; a power of two."""
 
 UNIT = 2.0**-12
-"""Weights of the first layer are multiples of this.  Times a count they are exact in single
-precision, and so is their sum, in whatever order a machine adds them up."""
+"""Weights of the first layer are multiples of this.  Their products with counts are exact in single
+precision, and so are their sums, in any order of addition."""
 
 CHAINS = 3
-"""Sums that grow side by side: an addition takes some cycles, but the next one need not wait."""
+"""Independent partial sums: an addition takes several cycles, in which another one can start."""
 
 _WORD = ir.IntType(32)
 
@@ -33,14 +33,15 @@ def packed(
     second: npt.NDArray[np.float32],
     second_bias: npt.NDArray[np.float32],
 ) -> npt.NDArray[np.float32]:
-    """The arrays of some nets, by number of the net, as `net_value` reads them.
+    """Return the arrays of several nets in the layout that `net_value` reads; the first index is
+    the number of the net.
 
-    A row for each step of the reckoning, a column for each hidden unit::
+    A row for each step of the computation, a column for each hidden unit::
 
         the bias of the hidden units
         the weights of count 0, of count 1, …
-        the weights of the hidden units in the answer
-        the bias of the answer, and zeros
+        the weights of the hidden units in the output
+        the bias of the output, and zeros
     """
     last = np.zeros_like(second)
     last[:, 0] = second_bias[:, 0]
@@ -50,10 +51,10 @@ def packed(
 
 @intrinsic  # type: ignore[untyped-decorator]
 def net_value(typing: Any, nets: Any, number: Any, counts: Any) -> Any:
-    """second · max(0, first · counts + bias) + bias of net `number` of the `packed` ones.
+    """Return second · max(0, first · counts + bias) + bias for net `number` of the `packed` ones.
 
-    `counts` is a tuple of whole numbers.  The second layer is reckoned in double precision, for
-    its parts cancel each other.
+    `counts` is a tuple of whole numbers.  The second layer is computed in double precision,
+    because its terms cancel each other.
     """
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -92,7 +93,7 @@ def net_value(typing: Any, nets: Any, number: Any, counts: Any) -> Any:
         weights = builder.fpext(row(counts.count + 1), double)
         answer = builder.fmul(builder.fpext(hidden, double), weights)
         width = units
-        while width > 1:  # fold it until one number is left
+        while width > 1:  # add halves until one number is left
             width //= 2
             halves = [
                 builder.shuffle_vector(

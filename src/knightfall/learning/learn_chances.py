@@ -21,7 +21,7 @@ import numpy.typing as npt
 from knightfall.arena.play import play_compiled, searcher
 from knightfall.board import Board
 from knightfall.display.numbers import duration, percent
-from knightfall.display.progress import OnProgress, nobody, progress
+from knightfall.display.progress import OnProgress, ignore_progress, progress
 from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table
 from knightfall.errors import KnightfallError
@@ -396,7 +396,7 @@ class HunterReply:
 
 
 def decisions(
-    hunters: Sequence[str], split: str, games: int, seed: int, done: OnProgress = nobody
+    hunters: Sequence[str], split: str, games: int, seed: int, done: OnProgress = ignore_progress
 ) -> list[HunterReply]:
     """Play games from openings of a split; return the decisions of the hunters, used in turn."""
     board = Board.of(7, 7)

@@ -24,9 +24,9 @@ import numpy as np
 
 from knightfall.arena.play import Searcher, play_compiled, searcher
 from knightfall.board import Board
-from knightfall.display.progress import OnProgress, shown_or_told
+from knightfall.display.progress import OnProgress, progress_or_callback
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write, begin_folder
+from knightfall.files import atomic_write, make_empty_folder
 from knightfall.isolation.parallel_map import RunnerOptions, parallel_map
 from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.kernel.geometry import bitset
@@ -308,7 +308,7 @@ def generate(
     shards = settings.shards()
     missing = missing_shards(folder, settings)
     done = settings.positions - sum(shard.positions for shard in missing)
-    with shown_or_told(progress, "positions", settings.positions, done=done) as tell:
+    with progress_or_callback(progress, "positions", settings.positions, done=done) as tell:
         for place, built in parallel_map(
             _builder_of_shards,
             missing,
@@ -335,7 +335,7 @@ def begin(folder: Path, settings: DataSettings) -> None:
                 "another folder"
             )
         return
-    begin_folder(folder)
+    make_empty_folder(folder)
     atomic_write(folder / FILE, json.dumps(settings.to_json(), indent=2) + "\n", sync=True)
 
 

@@ -27,7 +27,7 @@ from knightfall.display.numbers import percent
 from knightfall.display.progress import Progress
 from knightfall.display.progress import progress as shown
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write, begin_folder
+from knightfall.files import atomic_write, make_empty_folder
 from knightfall.heuristics.expression import Expression
 from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.isolation.sigint import enable_keyboard_interrupt
@@ -103,7 +103,7 @@ def opened(folder: Path, settings: TuneSettings) -> Journal:
     file = folder / FILE
     if file.exists():
         return _read(folder, settings)
-    begin_folder(folder)
+    make_empty_folder(folder)
     journal = Journal(folder, settings)
     journal.write()
     return journal

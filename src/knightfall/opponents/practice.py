@@ -13,7 +13,7 @@ import numpy.typing as npt
 from knightfall.board import Board
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.kernel.geometry import NO_LIMIT, GeometryArray
-from knightfall.kernel.interrupt import interruptibly, limit_to_nothing, stop_in, stopwatch
+from knightfall.kernel.interrupt import run_interruptibly, stop_function, stop_in, stopwatch
 from knightfall.kernel.rules import words
 from knightfall.opponents.beliefs import Beliefs, Memory, Told, remembered
 from knightfall.opponents.opponent_models import (
@@ -270,7 +270,7 @@ def best_chance(
             if (left is not None and left <= SOON) or nodes <= NODES_SOON:
                 run()
             else:
-                interruptibly(run, limit_to_nothing(practices), left)
+                run_interruptibly(run, stop_function(practices), left)
         finally:
             for alarm in alarms:
                 alarm.cancel()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from knightfall.arena import stored_games
 from knightfall.arena.stored_games import is_game_name
-from knightfall.display.progress import OnProgress, shown_or_told
+from knightfall.display.progress import OnProgress, progress_or_callback
 from knightfall.display.report import Displayable, Line, Part, html_of, unicode_is_shown
 from knightfall.display.table import Table
 from knightfall.errors import KnightfallError, nearest
@@ -241,7 +241,7 @@ def annotate(
             f"the game from {sheet.start.fen!r} has no moves: give placements and moves in order, "
             "as in 'b5 e2 d4 f4'"
         )
-    with shown_or_told(progress, "moves judged", questions(sheet)) as tell:
+    with progress_or_callback(progress, "moves judged", questions(sheet)) as tell:
         winning, last = _judge(sheet, tell)
     return Annotation(
         game=sheet,

@@ -19,7 +19,7 @@ from knightfall.display.table import Table
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import Evaluator, evaluator
 from knightfall.heuristics.registry import ready_for_python
-from knightfall.heuristics.user_heuristic import a_number, plain_board, same
+from knightfall.heuristics.user_heuristic import plain_board, same, to_float
 from knightfall.isolation.limits import is_expendable
 from knightfall.isolation.run_isolated import ChildExited, run_isolated
 from knightfall.kernel.compile import quiet
@@ -168,7 +168,7 @@ def check(heuristic: str, *, board: str | Board = "7x7") -> Check:
     """Examine a heuristic, given by its id."""
     board = Board.named(board) if isinstance(board, str) else board
     ready = evaluator(heuristic)
-    if not ready.compiled and ready.known_elsewhere and not is_expendable():
+    if not ready.compiled and ready.available_elsewhere and not is_expendable():
         return _checked_elsewhere(ready, board)
     positions = sample(board, POSITIONS)
     try:
@@ -350,7 +350,7 @@ def _compiled(ready: Evaluator, questions: Sequence[Question], values: Values) -
         board = plain_board(geometry(questions[0].position.board))
         for question, value in zip(questions[:FEWEST], values, strict=False):
             try:
-                python = a_number(first.python(board, *question.words))
+                python = to_float(first.python(board, *question.words))
             except Exception:  # then it works only if it is compiled
                 break
             if not same(value, python):

@@ -18,7 +18,7 @@ from knightfall.agents import Agent, parse_agent
 from knightfall.agents.remote_player import player as ready_player
 from knightfall.board import Board
 from knightfall.display.numbers import count, duration, for_json, interval, percent
-from knightfall.display.progress import OnProgress, shown_or_told
+from knightfall.display.progress import OnProgress, progress_or_callback
 from knightfall.display.report import Displayable, Heading, Part, unicode_is_shown
 from knightfall.display.table import Table
 from knightfall.isolation.parallel_map import RunnerOptions
@@ -314,7 +314,7 @@ def grade(
     asked = ready_player(who, board) if isinstance(who, Agent) else who
     records: list[Record] = []
     try:
-        with shown_or_told(progress, "games", openings) as tell:
+        with progress_or_callback(progress, "games", openings) as tell:
             for record in records_of(asked, drawn, options):
                 records.append(record)
                 tell(len(records))

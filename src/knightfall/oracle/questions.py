@@ -12,10 +12,10 @@ import numpy.typing as npt
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.evaluator import Evaluator, evaluator
-from knightfall.heuristics.signature import ask_many
+from knightfall.heuristics.signature import evaluate_many_at
 from knightfall.isolation.run_isolated import ChildExited, IsolatedCall, start_isolated
 from knightfall.kernel.geometry import geometry
-from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
+from knightfall.kernel.interrupt import run_interruptibly, stop_function
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side, other
 from knightfall.search.budget import LEAF_STEP_LIMIT
@@ -101,15 +101,15 @@ class Sheet:
     def run(self, ready: Evaluator) -> None:
         """Have them all answered, by a heuristic that is known to answer."""
         self._done[0] = 0
-        ask_many(self._boards, ready.address, self._rows, self._values, self._done)
+        evaluate_many_at(self._boards, ready.address, self._rows, self._values, self._done)
 
     def answers(self, ready: Evaluator) -> Values:
         """What a heuristic says; `Unanswered` where it fails."""
         try:
-            with ready.errors_explained(self._boards):
-                interruptibly(
+            with ready.explaining_errors(self._boards):
+                run_interruptibly(
                     lambda: self.run(ready),
-                    limit_to_nothing(self._boards),
+                    stop_function(self._boards),
                     progress=lambda: int(self._done[0]),
                     blamed=f"heuristic {ready.id}",
                     patience=PATIENCE,
@@ -134,7 +134,7 @@ class SecondProcess:
 
     def __init__(self, ready: Evaluator, board: Board, number: int) -> None:
         self._call: IsolatedCall | None = None
-        if ready.known_elsewhere:
+        if ready.available_elsewhere:
             self._call = start_isolated(_values, ready.id, board.width, board.height, number)
 
     def answers(self) -> Values | None:

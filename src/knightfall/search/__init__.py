@@ -1,1 +1,1 @@
-"""Searches: minimax, alpha-beta and iterative deepening, all compiled, all with one signature."""
+"""Compiled searches with a common signature: minimax, alpha-beta and iterative deepening."""

@@ -1,4 +1,4 @@
-"""Plain alpha-beta: no table, no ordering.  What the studies ran, at fixed depth or deepening."""
+"""Plain alpha-beta without table and ordering, at fixed depth or deepening, as in the studies."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def alphabeta_value(
     alpha: float,
     beta: float,
 ) -> float:
-    """The minimax value v for the mover of an inner node, as far as it matters.
+    """Return the minimax value v for the mover of an inner node, or a bound of it.
 
     Returns r with: r = v if alpha < r < beta; v ≤ r if r ≤ alpha; v ≥ r if r ≥ beta.
     """
@@ -45,7 +45,7 @@ def alphabeta_value(
         return ply - WIN
     last = ply + 1 == state.horizon
     best = -2.0 * WIN
-    # Once told to stop, whatever is returned on the way up is thrown away by the root.
+    # After a stop the returned values are meaningless; the root discards them.
     while left != _u64(0) and state.nodes < board.limit:
         cell = first(left)
         after = open & ~(_u64(1) << _u64(cell))
@@ -70,7 +70,7 @@ def alphabeta_value(
 
 @compiled(types.boolean(GEOMETRY, STATE, _u64, _i64, _i64, _i64))
 def _root(board: Geometry, state: State, open: Bits, waiter: int, number: int, depth: int) -> bool:
-    """Search the root's moves in their order; False if told to stop before the end."""
+    """Search the root's moves in their order; return False if stopped before the end."""
     alpha = -2.0 * WIN
     state.horizon = depth
     state.nodes += 1
@@ -94,14 +94,14 @@ def _root(board: Geometry, state: State, open: Bits, waiter: int, number: int, d
 
 @compiled(ENTRY_POINT)
 def alphabeta(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> None:
-    """Search to `depth_limit` at once."""
+    """Search to `depth_limit` without deepening."""
     number = begin(state, moves(board, open, mover), open, mover, waiter)
     _root(board, state, open, waiter, number, state.depth_limit)
 
 
 @compiled(ENTRY_POINT)
 def plain_deepening(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> None:
-    """Depth 1, 2, 3, … until told to stop; the last depth searched to the end counts."""
+    """Search depth 1, 2, 3, … until stopped; the last depth that was finished counts."""
     number = begin(state, moves(board, open, mover), open, mover, waiter)
     for depth in range(1, state.depth_limit + 1):
         if not _root(board, state, open, waiter, number, depth):

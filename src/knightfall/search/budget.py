@@ -1,7 +1,7 @@
-"""What a search may spend and what it found, as values.
+"""`Budget`, the limits of a search, and `Report`, its result.
 
-Budgets are ``depth=5``, ``nodes=2500``, ``time=150ms``.  Depth and node budgets are deterministic
-and the choice for science; time is for people.
+Budgets are ``depth=5``, ``nodes=2500``, ``time=150ms``.  Depth and node budgets are deterministic:
+use them for experiments, and time budgets for games against people.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MOST_NODES = 10**15
 LONGEST = 24 * 3600 * 1_000_000
 
 LEAF_STEP_LIMIT = 1000
-"""Steps one evaluation by a costly heuristic may spend inside a search: well under 0.1 ms."""
+"""Steps that a costly heuristic may take per evaluation in a search: well under 0.1 ms."""
 
 KINDS = ("depth", "nodes", "time")
 ACCEPTED = "depth=5, nodes=2500, time=150ms or time=2s"
@@ -25,7 +25,7 @@ ACCEPTED = "depth=5, nodes=2500, time=150ms or time=2s"
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much a search may spend on a move; whichever limit is met first ends it.
+    """The limits of a search for a move; the first one that is reached ends it.
 
     `time` is in microseconds.
     """
@@ -54,7 +54,7 @@ class Budget:
 
 
 def parse_budget(given: Mapping[str, str]) -> Budget:
-    """The budget that ``{"nodes": "2500"}`` asks for; other keys are refused."""
+    """Return the budget of a mapping such as ``{"nodes": "2500"}``.  Other keys are refused."""
     for key in given:
         if key not in KINDS:
             raise KnightfallError(f"{key}={given[key]!r} is not a budget: accepted are {ACCEPTED}")
@@ -66,7 +66,7 @@ def parse_budget(given: Mapping[str, str]) -> Budget:
 
 
 def read_budget(text: str | Budget | None) -> Budget | None:
-    """The budget of a text such as ``nodes=2500``; what is a budget already, or none, stays."""
+    """Return the budget of a text such as ``nodes=2500``; a `Budget` or None is returned as is."""
     if text is None or isinstance(text, Budget):
         return text
     given: dict[str, str] = {}
@@ -85,7 +85,7 @@ def _whole(kind: str, text: str, most: int) -> int:
 
 
 def read_time(text: str, name: str, least: int = 1) -> int:
-    """Return the microseconds of a text such as ``150ms``; `name` stands before it in an error."""
+    """Return the microseconds of a text such as ``150ms``; `name` precedes it in the error."""
     match = re.fullmatch(r"([0-9]{1,9})(?:\.([0-9]{1,6}))?(ms|s)", text, re.ASCII)
     if match:
         digits = 3 if match[3] == "ms" else 6
@@ -101,6 +101,7 @@ def read_time(text: str, name: str, least: int = 1) -> int:
 
 
 def print_time(time: int) -> str:
+    """Return microseconds as `read_time` reads them, such as ``150ms`` or ``1.5s``."""
     unit, digits = ("s", 6) if time >= 1_000_000 else ("ms", 3)
     whole, fraction = divmod(time, 10**digits)
     decimals = f"{fraction:0{digits}d}".rstrip("0")
@@ -109,11 +110,11 @@ def print_time(time: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The answer to "what would you play here?".
+    """The result of a search.
 
-    `score` is for the side to move: a heuristic value, or ±inf when `proven`, and then `plies`
-    is the length of the rest of the game (at most, if it lies beyond `depth`).  `cut` counts
-    evaluations that ran out of steps; `note` is what else there is to say.
+    `score` is for the side to move: a heuristic value, or ±inf if `proven`, and then `plies` is the
+    length of the rest of the game (an upper bound if it is more than `depth`).  `cut` counts
+    evaluations that ran out of steps; `note` is a remark for the user.
     """
 
     move: str

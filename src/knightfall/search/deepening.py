@@ -1,7 +1,7 @@
-"""Iterative deepening with everything that helps: table, ordering, null windows, separation.
+"""Iterative deepening with transposition table, move ordering, null windows and separation.
 
-The value of a depth is the same as plain alpha-beta's, found with fewer nodes, except where a
-separated position tells the end of the game beyond the horizon.
+The value of a depth is the same as plain alpha-beta's, found with fewer nodes, except where the
+result of a separated position is known beyond the horizon.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from numba import types
 from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, POCKET
-from knightfall.kernel.interrupt import heed_clock
+from knightfall.kernel.interrupt import check_clock
 from knightfall.kernel.rules import Geometry, canonical_opening, is_opening, moves
 from knightfall.search.search_state import (
     ENTRY_POINT,
@@ -39,48 +39,49 @@ from knightfall.search.table import (
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 
 TABLE_DEPTH = 7
-"""Below this many plies to go, looking a position up costs more than searching it."""
+"""Positions with fewer plies to go are not looked up: searching them is faster."""
 
 PICKED = 2
-"""So many moves are picked with care.  Where these do not end the matter, the others seldom do."""
+"""How many moves are chosen by `pick_move`.  If these cause no cutoff, the others seldom do."""
 
-# -- which move to try first --------------------------------------------------------------------
+# -- move ordering ------------------------------------------------------------------------------
 #
-# Hunter and runner want different things.  The hunter can take a cell the opponent is about to
-# need, so it likes moves that do.  The runner's moves never touch the opponent's next choices: it
-# goes where it has most ways on.  Before either comes what has worked: the move that was best at a
-# smaller depth, then the *killer* moves that refuted a neighbouring position at the same ply.
+# Hunter and runner have different aims.  The hunter can take a cell that the opponent could move
+# to, so such moves come first.  The runner's moves never affect the opponent's next choices: it
+# prefers cells with many moves from there.  Before both come moves that were good elsewhere: the
+# best one of a smaller depth, then the *killer* moves that refuted a neighbouring position at the
+# same ply.
 #
-# Moves are picked one by one, not sorted: in most positions the first one ends the matter.
+# Moves are picked one by one, not sorted: in most positions the first one causes a cutoff.
 
 WAYS_ON, ESCAPE_TAKEN = 3, 4
-"""What one way on from the destination is worth, and what a taken escape cell is."""
+"""Ordering values of each move from the destination, and of a cell taken from the opponent."""
 
 
 @compiled(types.boolean(_u64, _i64), forceinline=True)
-def holds(cells: Bits, cell: int) -> bool:
-    """Whether a set holds a cell (0 to 63)."""
+def contains(cells: Bits, cell: int) -> bool:
+    """Return whether a set has a cell (0 to 63)."""
     return (cells >> _u64(cell)) & _u64(1) != _u64(0)  # type: ignore[no-any-return]
 
 
 @compiled(_i64(GEOMETRY, STATE, _u64, _u64, _i64, _i64, _i64), forceinline=True)
-def pick(
+def pick_move(
     board: Geometry, state: State, left: Bits, open: Bits, waiter: int, ply: int, favourite: int
 ) -> int:
-    """The most promising of the moves `left` (never empty); `favourite` is −1 if there is none."""
-    if favourite >= 0 and holds(left, favourite):
+    """Return the most promising of the moves `left` (not empty); `favourite` is −1 if none."""
+    if favourite >= 0 and contains(left, favourite):
         return favourite
     for slot in range(2):
-        # A killer that was never set reads as cell 0: no worse a guess than any other.
+        # A killer that was never set is cell 0, a harmless guess.
         killer = state.killers[_u64(ply), slot]
-        if holds(left, killer):
+        if contains(left, killer):
             return killer  # type: ignore[no-any-return]
     escapes = open & board.knight[waiter]
     chosen, best = 0, -1
     while left != _u64(0):
         cell = first(left)
         value = WAYS_ON * count(open & board.knight[cell])
-        if holds(escapes, cell):
+        if contains(escapes, cell):
             value += ESCAPE_TAKEN
         if value > best:
             chosen, best = cell, value
@@ -89,8 +90,8 @@ def pick(
 
 
 @compiled(types.void(STATE, _i64, _i64), forceinline=True)
-def reward(state: State, ply: int, cell: int) -> None:
-    """Remember a move that ended the matter."""
+def store_killer(state: State, ply: int, cell: int) -> None:
+    """Remember a move that caused a cutoff as killer of its ply."""
     here = _u64(ply)
     if state.killers[here, 0] != cell:
         state.killers[here, 1] = state.killers[here, 0]
@@ -101,10 +102,10 @@ def reward(state: State, ply: int, cell: int) -> None:
 
 
 @compiled(_f64(_f64))
-def _hair(score: float) -> float:
-    """The width of a null window at a score: so little that hardly any score lies inside.
+def _null_window(score: float) -> float:
+    """Return the width of a null window at a score: so small that hardly any score lies inside.
 
-    It need not be one float wide: a score that does lie inside is exact, as in any window.
+    A score that does lie inside is exact, as in any window.
     """
     return 1e-9 + abs(score) * 3e-16
 
@@ -120,12 +121,12 @@ def _frontier(
     alpha: float,
     beta: float,
 ) -> float:
-    """`_value` one ply before the leaves."""
+    """Return `_value` of a node one ply above the leaves."""
     best = -2.0 * WIN
     cell = state.killers[_u64(ply), 0]
-    if not holds(left, cell):
+    if not contains(left, cell):
         cell = state.killers[_u64(ply), 1]
-        if not holds(left, cell):
+        if not contains(left, cell):
             cell = first(left)
     while left != _u64(0) and state.nodes < board.limit:
         one = _u64(1) << _u64(cell)
@@ -136,7 +137,7 @@ def _frontier(
             if value > alpha:
                 alpha = value
                 if alpha >= beta:
-                    reward(state, ply, cell)
+                    store_killer(state, ply, cell)
                     break
                 state.lines[_u64(ply), 0] = cell
                 state.lengths[_u64(ply)] = 1
@@ -155,7 +156,7 @@ def _value(
     alpha: float,
     beta: float,
 ) -> float:
-    """The value v for the mover of an inner node, as far as it matters.
+    """Return the value v for the mover of an inner node, or a bound of it.
 
     Returns r with: r = v if alpha < r < beta; v ≤ r if r ≤ alpha; v ≥ r if r ≥ beta.
     """
@@ -173,14 +174,14 @@ def _value(
     if depth == 1:
         return _frontier(board, state, open, left, waiter, ply, alpha, beta)
 
-    # A null window asks only "better than alpha?"; any other lies on the principal variation.
-    principal = beta - alpha > 2.0 * _hair(alpha)
+    # A null window only tests "better than alpha?"; any other is on the principal variation.
+    principal = beta - alpha > 2.0 * _null_window(alpha)
     favourite = -1
     mirrored = ply <= 2 and state.symmetric != 0 and is_opening(board, open, mover, waiter)
     listed = mirrored or depth >= TABLE_DEPTH
     key_open, key_mover, key_waiter = open, mover, waiter
     if listed:
-        heed_clock(board)
+        check_clock(board)
         if mirrored:
             key_mover, key_waiter = canonical_opening(board, mover, waiter)
             key_open = board.every & ~(_u64(1) << _u64(key_waiter))
@@ -215,15 +216,15 @@ def _value(
     bound = AT_MOST
     while left != _u64(0) and state.nodes < board.limit:
         if tried < PICKED:
-            cell = pick(board, state, left, open, waiter, ply, favourite)
+            cell = pick_move(board, state, left, open, waiter, ply, favourite)
         else:
             cell = first(left)
         tried += 1
         one = _u64(1) << _u64(cell)
         left &= ~one
         after = open & ~one
-        # The first move gets the whole window, the others must first show they are better.
-        ceiling = alpha + _hair(alpha) if principal and best > -2.0 * WIN else beta
+        # The first move gets the whole window, the others a null window first.
+        ceiling = alpha + _null_window(alpha) if principal and best > -2.0 * WIN else beta
         while True:
             value = -_value(board, state, after, waiter, cell, ply + 1, -ceiling, -alpha)
             if value < ceiling or ceiling >= beta or state.nodes >= board.limit:
@@ -239,25 +240,25 @@ def _value(
                 bound = EXACT
                 if alpha >= beta:
                     bound = AT_LEAST
-                    reward(state, ply, cell)
+                    store_killer(state, ply, cell)
                     break
                 remember(state, ply, cell)
     if state.nodes >= board.limit:
-        return 0.0  # told to stop: thrown away by the root
+        return 0.0  # stopped: the root discards this value
     if listed:
         if mirrored:
-            best_cell = _i64(NO_MOVE)  # it would have to be mirrored, too
+            best_cell = _i64(NO_MOVE)  # the move would have to be mirrored, too
         store(state, key_open, key_mover, key_waiter, best, depth, bound, best_cell)
     return best
 
 
 @compiled(types.boolean(STATE, _i64, _f64, _i64))
 def _stopped(state: State, finished: int, alpha: float, depth: int) -> bool:
-    """Conclude a depth that was stopped after `finished` root moves; always False."""
+    """Conclude a depth that was stopped after `finished` root moves; return False always."""
     if finished > 0 and alpha > -PROVEN:
         conclude(state, alpha, depth - 1)
     elif finished > 0 and state.score > -PROVEN:
-        # All moves seen at this depth lose, which says nothing of the others: take one of them.
+        # All moves searched at this depth lose, but not necessarily the others: play one of them.
         state.lines[0, 0] = state.root[finished]
         state.lengths[0] = 1
         conclude(state, state.score, depth - 1)
@@ -266,10 +267,10 @@ def _stopped(state: State, finished: int, alpha: float, depth: int) -> bool:
 
 @compiled(types.boolean(GEOMETRY, STATE, _u64, _i64, _i64, _i64))
 def _root(board: Geometry, state: State, open: Bits, waiter: int, number: int, depth: int) -> bool:
-    """Search the root's moves, the best so far first; False if told to stop before the end.
+    """Search the root's moves, the best so far first; return False if stopped before the end.
 
-    A stopped depth still counts as far as it got: its first move was the best of the depth
-    before, so whatever beats it is better informed.
+    The result of a stopped depth still counts: its first move was the best of the depth before, so
+    a move that beats it is the better choice.
     """
     alpha = -2.0 * WIN
     state.horizon = depth
@@ -279,7 +280,7 @@ def _root(board: Geometry, state: State, open: Bits, waiter: int, number: int, d
             return _stopped(state, i, alpha, depth)
         cell = state.root[i]
         after = open & ~(_u64(1) << _u64(cell))
-        ceiling = 2.0 * WIN if i == 0 else alpha + _hair(alpha)
+        ceiling = 2.0 * WIN if i == 0 else alpha + _null_window(alpha)
         while True:
             if depth == 1:
                 value = -leaf(board, state, after, waiter, cell, 1)
@@ -302,10 +303,10 @@ def _root(board: Geometry, state: State, open: Bits, waiter: int, number: int, d
 
 @compiled(ENTRY_POINT)
 def deepening(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> None:
-    """Depth 1, 2, 3, … until told to stop or nothing deeper can change the answer.
+    """Search depth 1, 2, 3, … until stopped or until no deeper search can change the result.
 
-    A win by separation may lie beyond the horizon, and a shorter one within it: the search goes
-    on until it has looked as deep as the result it has proven.
+    A win by separation may end beyond the horizon, and there may be a shorter one: the search
+    continues until its depth has reached the length of the proven result.
     """
     number = begin(state, moves(board, open, mover), open, mover, waiter)
     for depth in range(1, state.depth_limit + 1):

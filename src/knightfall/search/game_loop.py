@@ -1,9 +1,9 @@
-"""Whole games in compiled code: between two moves there is no Python at all.
+"""Whole games in compiled code, without Python between the moves.
 
-At 2,500 nodes a move a search takes a tenth of a millisecond.  A position, a report and a call
-from Python would cost as much again, so for agents that are nothing but a search (every kind with
-a depth or node budget) the loop of the game is compiled, too.  The moves are those that the same
-agents choose when asked one by one.
+With 2,500 nodes per move a search takes a tenth of a millisecond.  A position, a report and a call
+from Python would take as long again, so for agents that are only a search (every kind with a depth
+or node budget) the loop of the game is compiled, too.  The moves are the same as those of
+`run_search`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _u64, _i64 = types.uint64, types.int64
 
 GAME_DTYPE = np.dtype(
     [
-        ("clock", "u8"),  # the address of the clock, 0 = none, and of two words it writes to
+        ("clock", "u8"),  # the address of the clock (0 = none), and of two words for its result
         ("dial", "u8"),
         ("reading", "i8", (2,)),  # those words
         ("stop", "i8"),  # 1: end the game before its next move
         ("generation", "u8"),  # of the tables, one for each search
         ("plies", "i8"),  # how many moves were made
         # the side to move: 1, its heuristic raised an error; 2, it changed its board; 3, it
-        # resigned, seeing every line lost; 4, its time was up before it had a move
+        # resigned, because every line is lost; 4, its time was up before it had a move
         ("failed", "i8"),
         ("cells", "u1", (PLIES,)),
         ("depths", "u1", (PLIES,)),
@@ -50,7 +50,7 @@ FAILED, TAMPERED, RESIGNED, TOO_LATE = 1, 2, 3, 4
 
 @compiled(types.float64(types.float64))
 def _as_reported(score: float) -> float:
-    """A score as a `Report` has it: what is proven, or infinite for a heuristic, is infinite."""
+    """Return a score as in `Report`: infinite if it is proven, or infinite for the heuristic."""
     if score >= LIMIT:
         return math.inf
     if score <= -LIMIT:
@@ -60,7 +60,7 @@ def _as_reported(score: float) -> float:
 
 @compiled(types.boolean(types.Array(_u64, 1, "C"), types.Array(_u64, 1, "C", readonly=True)))
 def _begins_with(words: Any, rules: Any) -> bool:
-    """Whether the words of a board's record are still those of the rules."""
+    """Return whether the words of a board's record still begin with those of the rules."""
     difference = _u64(0)
     for i in range(len(rules)):
         difference |= words[i] ^ rules[i]
@@ -77,7 +77,7 @@ def search_for(
     mover: int,
     waiter: int,
 ) -> None:
-    """Search for a player, by its settings; the table's entries go by that generation."""
+    """Run a player's search with its settings and a generation of the table's entries."""
     board.limit = player.limit
     board.failed = 0
     state.heuristic = player.heuristic
@@ -89,7 +89,7 @@ def search_for(
     state.generation = generation
     for option in range(OPTIONS):
         state.options[option] = player.options[option]
-    for ply in range(PLIES):  # every search begins with a blank sheet
+    for ply in range(PLIES):  # every search starts without killers
         state.killers[ply, 0] = 0
         state.killers[ply, 1] = 0
     call_search(player.entry, board, state, open, mover, waiter)
@@ -119,11 +119,11 @@ def play(
     mover: int,
     waiter: int,
 ) -> None:
-    """Play from a position to the end; players[0], by its settings, is to move.
+    """Play from a position to the end; `players` are settings, and players[0] is to move.
 
-    The game ends when the side to move has no move or answers none, when its heuristic fails, or
-    when `stop` is set.  `words` are those of the board's record, of which no search may change the
-    `rules`.
+    The game ends when the side to move has no move or resigns, when its heuristic fails, or when
+    `stop` is set.  `words` are those of the board's record; no search may change its first part,
+    the `rules`.
     """
     board, state, game = boards[0], states[0], games[0]
     turn = 0
@@ -149,7 +149,7 @@ def play(
             game.failed = FAILED
             return
         if game.stop != 0:
-            return  # the search was cut short, too
+            return  # the search was stopped, too
         cell = state.move
         if cell == NO_ANSWER:
             game.failed = RESIGNED if state.late == 0 else TOO_LATE

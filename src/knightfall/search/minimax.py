@@ -1,4 +1,4 @@
-"""Minimax: every line to a fixed depth, no pruning, no memory."""
+"""Minimax to a fixed depth, without pruning and without a table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 
 @compiled(_f64(GEOMETRY, STATE, _u64, _i64, _i64, _i64))
 def _value(board: Geometry, state: State, open: Bits, mover: int, waiter: int, ply: int) -> float:
-    """The minimax value for the mover, leaves at `state.horizon`."""
+    """Return the minimax value for the mover, with leaves at `state.horizon`."""
     state.lengths[ply] = 0
     if ply == state.horizon:
         return leaf(board, state, open, mover, waiter, ply)
@@ -33,7 +33,7 @@ def _value(board: Geometry, state: State, open: Bits, mover: int, waiter: int, p
     if left == _u64(0):
         return ply - WIN
     best = -2.0 * WIN
-    # Once told to stop, whatever is returned on the way up is thrown away by the root.
+    # After a stop the returned values are meaningless; the root discards them.
     while left != _u64(0) and state.nodes < board.limit:
         cell = first(left)
         after = open & ~(_u64(1) << _u64(cell))

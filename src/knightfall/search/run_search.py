@@ -1,7 +1,7 @@
-"""From a position and a budget to a report: where Python meets the compiled searches.
+"""Calls of the compiled searches from Python, with a position and a budget.
 
-What a search is asked is one record, its settings; compiled games (`game_loop.play`) have one for
-each player, a single search gets them copied into its state.
+The settings of a search are one record.  Compiled games (`game_loop.play`) have one for each
+player; a single search gets them copied into its state.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.evaluator import Evaluator
 from knightfall.kernel.compile import c_address
 from knightfall.kernel.geometry import NO_LIMIT, GeometryArray, geometry
-from knightfall.kernel.interrupt import interruptibly, limit_to_nothing, stop_in, stopwatch
+from knightfall.kernel.interrupt import run_interruptibly, stop_function, stop_in, stopwatch
 from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.search.alphabeta import alphabeta, plain_deepening
@@ -43,21 +43,21 @@ from knightfall.search.search_state import (
 )
 from knightfall.search.table import size_for, table_for
 
-_ASKED = ("heuristic", "symmetric", "depth_limit", "seed", "table", "entries", "options")
+_SHARED_FIELDS = ("heuristic", "symmetric", "depth_limit", "seed", "table", "entries", "options")
 """The fields that settings and a search's state share."""
 
 Records = npt.NDArray[Any]
 """An array of one record."""
 
 MANY_NODES, NODES_PER_SECOND = 1_000_000, 50_000_000
-"""What a search is given a table for, without any budget but depth, and under a time budget."""
+"""Expected nodes, for the size of the table: with a depth budget only, and per second."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """A compiled search, and what it is asked beside a heuristic, a budget and a seed.
+    """A compiled search and its options, without heuristic, budget and seed.
 
-    `entry` is compiled for `ENTRY_POINT`; that of an extension may be in the extension's own code.
+    `entry` is a dispatcher compiled for `ENTRY_POINT`; extensions may provide their own.
     """
 
     entry: Any
@@ -66,7 +66,7 @@ class Search:
 
     @cached_property
     def address(self) -> int:
-        """Where compiled code calls it."""
+        """The address of its C function."""
         return c_address(self.entry, ENTRY_POINT)
 
 
@@ -81,7 +81,7 @@ SEARCHES = {
 
 
 def settings_for(search: Search, heuristic: Evaluator, budget: Budget, seed: int = 0) -> Records:
-    """Return what a search is asked, all but the address of its table."""
+    """Return the settings record of a search, without the address of its table."""
     entries = size_for(_expected_nodes(budget) if search.has_table else 0)
     limits = budget.depth or DEEPEST, budget.nodes or NO_LIMIT
     asked = search.address, heuristic.address, heuristic.symmetric
@@ -91,24 +91,24 @@ def settings_for(search: Search, heuristic: Evaluator, budget: Budget, seed: int
 
 
 def _expected_nodes(budget: Budget) -> int:
-    """What a search with such a budget may come to, for the size of its table."""
+    """Return about how many nodes a search with a budget visits."""
     if budget.nodes is not None:
         return budget.nodes
     return MANY_NODES if budget.seconds is None else int(NODES_PER_SECOND * budget.seconds)
 
 
 def board_for(board: Board) -> GeometryArray:
-    """A board's geometry, for one search at a time."""
+    """Return a copy of a board's geometry, for one search at a time."""
     boards = geometry(board)
     boards["step_limit"] = LEAF_STEP_LIMIT
     return boards
 
 
 def records_for(board: Board, settings: Records, generation: int) -> tuple[GeometryArray, Records]:
-    """Board and state of one search, which is to call its table's entries by that generation."""
+    """Return geometry and state of one search; `generation` marks its entries in the table."""
     boards, states = board_for(board), np.zeros(1, DTYPE)
     boards["limit"] = settings["limit"]
-    for field in _ASKED:
+    for field in _SHARED_FIELDS:
         states[field] = settings[field]
     states["generation"] = generation
     return boards, states
@@ -121,20 +121,21 @@ TOO_LATE = "resigns: its time was up before it had a move"
 RESERVE_SHARE, LEAST_RESERVE, MOST_RESERVE = 0.1, 0.0004, 0.02
 
 SOON, NODES_SOON, DEPTH_SOON = 0.3, 1_000_000, 6
-"""Searches with a quick heuristic that are done within a third of a second need not be
-interruptible: so many seconds, nodes or plies."""
+"""Seconds, nodes and plies up to which a search with a quick heuristic takes less than a third of
+a second, and need not be interruptible."""
 
 
 def run_search(
     position: Position, search: Search, heuristic: Evaluator, budget: Budget, seed: int = 0
 ) -> Report:
-    """Search a position that is not over; within a time budget, counted from the call.
+    """Search a position and return the report.  A time budget counts from the call.
 
-    A search that has no answer raises an `AgentFailure` by forfeit.
+    Raise `AgentFailure` (forfeit) if the search resigns or has no move in time, and
+    `KnightfallError` if the game is over.
     """
     if budget.time is None or not gc.isenabled():
         return _run(position, search, heuristic, budget, seed)
-    # With a compiler loaded, one full collection takes some 40 ms: not on the player's clock.
+    # With Numba loaded, a full garbage collection takes about 40 ms of the player's time.
     gc.disable()
     try:
         return _run(position, search, heuristic, budget, seed)
@@ -162,12 +163,12 @@ def _run(
         reserve = min(max(seconds * RESERVE_SHARE, LEAST_RESERVE), MOST_RESERVE, seconds / 2)
         alarm = stopwatch().stop_at(start + seconds - reserve, boards)
         stop_in(boards, start + seconds - reserve - time.perf_counter())
-    with heuristic.errors_explained(boards):
+    with heuristic.explaining_errors(boards):
         if search.entry is any_move or _surely_soon(budget, heuristic):
             run()
         else:
             waiting = heuristic.patience(lambda: int(state["nodes"]))
-            interruptibly(run, limit_to_nothing(boards), seconds, **waiting)
+            run_interruptibly(run, stop_function(boards), seconds, **waiting)
         if heuristic.users and state["nodes"] > settings["limit"][0]:
             raise heuristic.tampered()
     if alarm is not None:
@@ -195,9 +196,9 @@ def _run(
 
 
 def warm_up(board: Board, search: Search, heuristic: Evaluator, budget: Budget) -> None:
-    """Do what the first search on a board would do beside searching, so that none is the slow one.
+    """Do the one-time work of a first search, so that the next one is not slower than others.
 
-    Tables belong to threads: it is for the searches of this one.
+    Tables belong to threads, so this prepares searches in this thread only.
     """
     table_for(int(settings_for(search, heuristic, budget)["entries"][0]))
     corner, beside = board.name(0), board.name(board.at(1, 1))  # a knight can leave any corner
@@ -207,6 +208,7 @@ def warm_up(board: Board, search: Search, heuristic: Evaluator, budget: Budget) 
 
 
 def _surely_soon(budget: Budget, heuristic: Evaluator) -> bool:
+    """Return whether a search is known to take less than a third of a second."""
     if not heuristic.quick:
         return False
     if budget.seconds is not None and budget.seconds <= SOON:

@@ -1,17 +1,17 @@
-"""What a search carries along: one flat record for its limits, its result and its scratch space.
+"""The state of a search: one flat record with its limits, its result and its scratch space.
 
-Scores are floats from the mover's point of view.  They have three storeys::
+Scores are floats from the mover's point of view, in three ranges::
 
     ±(WIN − n)      proven: won or lost n plies from the root
-    ±LIMIT          the ceiling of heuristic values; +∞ and −∞ from a heuristic stop here
-    anything else   a heuristic value
+    ±LIMIT          the largest heuristic values; +∞ and −∞ from a heuristic become these
+    between         a heuristic value
 
-so a proven result is never traded for a heuristic one, a shorter win beats a longer one, and a
-longer resistance beats a shorter one.
+so a proven win beats any heuristic value, a shorter win beats a longer one, and a longer loss beats
+a shorter one.
 
 Ties among equal moves are broken by the agent's seed, the same way on every machine: a search tries
 the root's moves in a shuffled order and keeps the first of the best.  The shuffle depends on the
-seed and the position only, so an agent's answer never depends on what it was asked before.
+seed and the position only, so an agent's move never depends on earlier searches.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, types
 
-from knightfall.kernel.bits import Bits, ask, call_search, first, rest
+from knightfall.kernel.bits import Bits, call_heuristic, call_search, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, POCKET
 from knightfall.kernel.rules import Geometry, moves
@@ -33,30 +33,30 @@ PROVEN = float(2**52 - 2**10)
 LIMIT = float(2**51)
 
 PLIES = 66
-"""Longer than any game: at most 64 cells to fill, and a ply to notice the end."""
+"""More plies than any game has: at most 64 cells to fill, and one ply to detect the end."""
 
 OPTIONS, COUNTS = 9, 2
-"""How many whole numbers a search may be asked beside what all are, and may keep beside."""
+"""How many integers the state has for options of a particular search, and for its counters."""
 
 NO_ANSWER = -1
-"""The move of a search that resigns, or has none when its time is up."""
+"""The move of a search that resigns, or that has no move when its time is up."""
 
 DTYPE = np.dtype(
     [
-        # what is asked
+        # input
         ("heuristic", "u8"),  # the address of its C function
         ("depth_limit", "i8"),
         ("seed", "u8"),  # breaks ties among equal moves
         ("symmetric", "i8"),  # 1: mirror images have equal values
         ("table", "u8"),  # the address of its first entry, and how many there are
         ("entries", "u8"),
-        ("generation", "u8"),  # entries of other searches do not count
-        ("options", "i8", (OPTIONS,)),  # what else a search is asked that has options of its own
-        # what is answered
+        ("generation", "u8"),  # entries of other generations are ignored
+        ("options", "i8", (OPTIONS,)),  # for searches with options of their own
+        # output
         ("nodes", "i8"),
         ("move", "i8"),
         ("score", "f8"),
-        ("depth", "i8"),  # the last depth that was searched to the end
+        ("depth", "i8"),  # the last depth that was finished
         ("length", "i8"),
         ("pv", "i1", (PLIES,)),
         # scratch: row p belongs to ply p
@@ -67,25 +67,25 @@ DTYPE = np.dtype(
         ("lengths", "i8", (PLIES,)),
         ("late", "i8"),  # 1: no move was found before the time was up
         ("word", "u8"),  # a random word
-        ("counts", "i8", (COUNTS,)),  # whatever a search counts
+        ("counts", "i8", (COUNTS,)),  # counters of a particular search
     ],
     align=True,
 )
 STATE = from_dtype(DTYPE)
 State = Any
 
-# What a search is asked, apart from a state: one for each player of a game.
+# The settings of a search; a game has one record for each player.
 SETTINGS_DTYPE = np.dtype(
     [
         ("entry", "u8"),  # the address of the compiled search
         ("heuristic", "u8"),
         ("symmetric", "i8"),
         ("depth_limit", "i8"),
-        ("limit", "i8"),  # nodes a move
+        ("limit", "i8"),  # nodes per move
         ("seed", "u8"),
         ("table", "u8"),
         ("entries", "u8"),
-        ("watched", "i8"),  # 1: the heuristic is a user's, who may have got at the board
+        ("watched", "i8"),  # 1: a user's heuristic, which may have changed the board
         ("options", "i8", (OPTIONS,)),
     ],
     align=True,
@@ -93,20 +93,20 @@ SETTINGS_DTYPE = np.dtype(
 SETTINGS = from_dtype(SETTINGS_DTYPE)
 
 ENTRY_POINT = types.void(GEOMETRY, STATE, _u64, _i64, _i64)
-"""What every search is called with: board, state, open, mover, waiter."""
+"""The signature of every search: board, state, open, mover, waiter."""
 
 
 @compiled(
     types.void(_u64, types.Array(GEOMETRY, 1, "C"), types.Array(STATE, 1, "C"), _u64, _i64, _i64)
 )
 def search_at(address: int, boards: Any, states: Any, open: Bits, mover: int, waiter: int) -> None:
-    """Call the search at an address, for Python, which passes arrays faster than records."""
+    """Call the search at an address from Python, which passes arrays faster than records."""
     call_search(address, boards[0], states[0], open, mover, waiter)
 
 
 @compiled(types.boolean(_f64))
 def is_proven(score: float) -> bool:
-    """Whether a score is a proven win or loss."""
+    """Return whether a score is a proven win or loss."""
     return score >= PROVEN or score <= -PROVEN
 
 
@@ -115,10 +115,10 @@ def is_proven(score: float) -> bool:
     forceinline=True,
 )
 def leaf(board: Geometry, state: State, open: Bits, mover: int, waiter: int, ply: int) -> float:
-    """A leaf's value for the mover.
+    """Return a leaf's value for the mover.
 
-    Heuristics need not be antisymmetric, so they are always asked for the player who thinks: the
-    mover at even plies.  They are not asked before both knights stand: such leaves count 0.
+    Heuristics need not be antisymmetric, so they are always evaluated for the side to move at the
+    root, which is the mover at even plies.  Before both knights are placed the value is 0.
     """
     state.nodes += 1
     if open & board.knight[_u64(mover)] == _u64(0):
@@ -127,8 +127,8 @@ def leaf(board: Geometry, state: State, open: Bits, mover: int, waiter: int, ply
         return 0.0
     mine = ply & 1 == 0
     me, opp = (mover, waiter) if mine else (waiter, mover)
-    value = ask(state.heuristic, board, open, me, opp, mover)
-    # Written so that nan, too, becomes the worst value of its storey.
+    value = call_heuristic(state.heuristic, board, open, me, opp, mover)
+    # Written so that nan, too, becomes −LIMIT.
     if not value > -LIMIT:
         value = -LIMIT
     elif value > LIMIT:
@@ -149,7 +149,7 @@ def remember(state: State, ply: int, cell: int) -> None:
 
 @compiled(types.void(STATE, _f64, _i64))
 def conclude(state: State, score: float, depth: int) -> None:
-    """Take the root's best line as the answer."""
+    """Copy the root's best line to the result."""
     state.score = score
     state.depth = depth
     state.length = state.lengths[0]
@@ -163,7 +163,7 @@ def conclude(state: State, score: float, depth: int) -> None:
 
 @compiled(_u64(_u64))
 def scramble(word: int) -> int:
-    """A bijection of 64-bit words that looks random: Steele, Lea and Flood's splitmix finish."""
+    """Return a pseudo-random bijection of a word: Steele, Lea and Flood's splitmix finalizer."""
     word = (word ^ (word >> _u64(30))) * _u64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> _u64(27))) * _u64(0x94D049BB133111EB)
     return word ^ (word >> _u64(31))  # type: ignore[no-any-return]
@@ -171,7 +171,7 @@ def scramble(word: int) -> int:
 
 @compiled(_u64(_u64, _u64, _i64, _i64))
 def seeded_word(seed: int, open: Bits, mover: int, waiter: int) -> int:
-    """Return a word that looks random and depends on a seed and a position alone."""
+    """Return a pseudo-random word that depends only on a seed and a position."""
     word = scramble(seed ^ _u64(0x9E3779B97F4A7C15))
     word = scramble(word ^ open)
     return scramble(word ^ _u64(mover * 128 + waiter))
@@ -179,9 +179,9 @@ def seeded_word(seed: int, open: Bits, mover: int, waiter: int) -> int:
 
 @compiled(_i64(STATE, _u64, _u64, _i64, _i64))
 def begin(state: State, choice: Bits, open: Bits, mover: int, waiter: int) -> int:
-    """Write the root's moves to `state.root` in the seed's order; returns how many there are.
+    """Write the root's moves to `state.root` in the seed's order; return how many there are.
 
-    The first of them is the answer until a search has a better one.
+    The first of them is the result until a search finds a better one.
     """
     number = 0
     while choice != _u64(0):
@@ -204,5 +204,5 @@ def begin(state: State, choice: Bits, open: Bits, mover: int, waiter: int) -> in
 
 @compiled(ENTRY_POINT)
 def any_move(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> None:
-    """No search at all: every move is as good as any other, and the seed picks one."""
+    """Do not search: choose a move by the seed."""
     begin(state, moves(board, open, mover), open, mover, waiter)

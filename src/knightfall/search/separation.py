@@ -1,8 +1,8 @@
-"""Separation: once the knights can no longer meet, the game is two solitaires.
+"""Separation: if the knights can no longer meet, the game becomes two independent solitaires.
 
-When no cell can still be reached by both, neither player can do anything about the other's
-moves.  Then the side to move wins if and only if its longest path is strictly longer than the
-other's, and the game lasts as long as the loser can walk.
+If no cell can be reached by both knights, neither player can affect the other's moves.  Then the
+side to move wins if and only if its longest path is strictly longer than the other's, and the game
+lasts as long as the loser's longest path.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ _u64, _i64 = types.uint64, types.int64
 GAVE_UP = -1
 UNSETTLED = 1000
 STEPS = 4000
-"""Steps one walk may take before separation is left to the ordinary search."""
+"""Steps of one path search after which the position is left to the ordinary search."""
 
 
 @compiled(types.boolean(GEOMETRY, _u64, _i64, _i64))
 def separated(board: Geometry, open: Bits, one: int, other: int) -> bool:
-    """Whether no open cell can be reached by both knights.
+    """Return whether no open cell can be reached by both knights.
 
-    Both floods grow in turn and stop as soon as they meet: early in a game that is at once.
+    Both flood fills grow in turn and stop as soon as they meet, which early in a game is at once.
     """
     ours = edge = open & board.knight[one]
     theirs = brink = open & board.knight[other]
     while ours & theirs == _u64(0):
-        # A flood that cannot grow has everything next to it: the other can never enter.
+        # A flood that cannot grow is complete, and the other can never enter it.
         if edge == _u64(0) or brink == _u64(0):
             return True
         edge = spread(board, edge) & open & ~ours
@@ -44,7 +44,10 @@ def separated(board: Geometry, open: Bits, one: int, other: int) -> bool:
 
 @compiled(_i64(GEOMETRY, STATE, _u64, _i64, _i64, _i64))
 def _walk(board: Geometry, state: State, open: Bits, cell: int, goal: int, stop_at: int) -> int:
-    """The longest path from a cell, or any path of at least `goal` steps; GAVE_UP at `stop_at`."""
+    """Return the length of the longest path from a cell, or of any with at least `goal` steps.
+
+    Return GAVE_UP when `state.nodes` reaches `stop_at`.
+    """
     left = open & board.knight[cell]
     if left == _u64(0):
         return 0
@@ -68,20 +71,20 @@ def _walk(board: Geometry, state: State, open: Bits, cell: int, goal: int, stop_
 
 @compiled(_i64(GEOMETRY, STATE, _u64, _i64, _i64))
 def longest_path(board: Geometry, state: State, open: Bits, cell: int, goal: int) -> int:
-    """The length of a knight's longest path, or any length from `goal` on once one is found.
+    """Return the length of a knight's longest path, or that of any path of at least `goal` steps.
 
-    Every step counts as a node; GAVE_UP when they get too many.
+    Every step counts as a node.  Return GAVE_UP after `STEPS` steps.
     """
     return _walk(board, state, open, cell, goal, state.nodes + STEPS)
 
 
 @compiled(_i64(GEOMETRY, STATE, _u64, _i64, _i64))
 def solitaires(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> int:
-    """How a separated position ends, or UNSETTLED if the walks are too long to find.
+    """Return how a separated position ends, or UNSETTLED if the path searches gave up.
 
     n > 0: the mover wins in n plies.  n ≤ 0: the mover loses in −n plies.
-    The loser walks its longest path and the winner always has a step more, so the longer walk
-    need not be measured to its end: whoever has less room is measured first.
+    The loser walks its longest path and the winner always has a step more, so the longer path need
+    not be measured to its end: the knight with less room is measured first.
     """
     my_room, their_room = reach(board, open, mover), reach(board, open, waiter)
     if path_bound(board, my_room, mover) <= path_bound(board, their_room, waiter):

@@ -1,8 +1,8 @@
-"""The transposition table: what is known about positions met before in this search.
+"""The transposition table: results of positions that this search has visited before.
 
 Every ply fills exactly one cell, so a position can only recur at the same ply: an entry never
-needs its score adjusted, and never comes from another depth of the same iteration.  Entries hold
-the whole position, not a hash of it, so a hit is never a mistake.
+needs its score adjusted, and never comes from another depth of the same iteration.  Entries have
+the whole position, not a hash of it, so a hit is never wrong.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ ENTRY = from_dtype(ENTRY_DTYPE)
 Table = npt.NDArray[Any]
 
 _entry_at = records(ENTRY)
-"""The entry with a given index of the table at a given address (in compiled code)."""
+"""In compiled code: return the entry with an index in the table at an address."""
 
 _u64, _i64 = types.uint64, types.int64
 
 
 @compiled(_u64(_u64, _u64, _i64, _i64), forceinline=True)
 def bucket(entries: int, open: Bits, mover: int, waiter: int) -> int:
-    """The index of the first of the two entries where a position may be found."""
+    """Return the index of the first of the two entries where a position may be found."""
     key = open ^ (_u64(mover) << _u64(57)) ^ (_u64(waiter) << _u64(50))
     key = key * _u64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio: spreads nearby keys
     return (key ^ (key >> _u64(32))) & (entries - _u64(2))  # type: ignore[no-any-return]
@@ -69,7 +69,7 @@ PROBE = types.NamedTuple((types.boolean, types.float64, _i64, _i64, _i64), Probe
 
 @compiled(PROBE(STATE, _u64, _i64, _i64))
 def probe(state: State, open: Bits, mover: int, waiter: int) -> Probe:
-    """What the table has on a position."""
+    """Return a copy of a position's entry."""
     index = bucket(state.entries, open, mover, waiter)
     for _ in range(2):
         entry = _entry_at(state.table, index)
@@ -96,7 +96,7 @@ def store(
     bound: int,
     move: int,
 ) -> None:
-    """Keep a result: in the first slot what is deepest, in the second what is newest."""
+    """Store a result: the deepest in the first slot of its bucket, the newest in the second."""
     index = bucket(state.entries, open, mover, waiter)
     entry = _entry_at(state.table, index)
     same = entry.open == open and entry.mover == mover and entry.waiter == waiter
@@ -118,10 +118,10 @@ _tables = threading.local()
 
 
 def size_for(nodes: int) -> int:
-    """The entries of a table for a search of about that many nodes.
+    """Return the number of entries of a table for a search of about `nodes` nodes.
 
-    Few nodes are deep enough to be stored, and a table that fits the processor's cache is worth
-    more than one that holds everything.
+    Few nodes are deep enough to be stored, and a table that fits the processor's cache is better
+    than one with room for everything.
     """
     size = _SMALLEST
     while size * _NODES_PER_ENTRY < nodes and size < _LARGEST:
@@ -130,16 +130,16 @@ def size_for(nodes: int) -> int:
 
 
 def new_table(entries: int) -> Table:
-    """An empty table, its memory at hand and not only promised: no search has to wait for it."""
+    """Return an empty table whose memory pages are allocated, so that no search waits for them."""
     table = np.zeros(entries, ENTRY_DTYPE)
     table["generation"] = 0
     return table
 
 
 def table_for(entries: int) -> tuple[int, int]:
-    """The address of this thread's table of a size, and a fresh generation.
+    """Return the address of this thread's table of a size, and a new generation.
 
-    One table serves all searches of a thread: a new generation empties it at no cost.
+    All searches of a thread share a table; a new generation empties it at no cost.
     """
     held: dict[int, Table] = _tables.__dict__.setdefault("held", {})
     if entries not in held:

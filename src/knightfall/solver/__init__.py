@@ -1,1 +1,1 @@
-"""The part that knows: exact values of positions, the atlas of openings, certificates."""
+"""Exact values of positions: the solver, the atlas of openings, certificates."""

@@ -1,13 +1,13 @@
-"""The atlas: the value of every opening of a board, stored.
+"""The atlas: the stored values of all openings of some boards.
 
 An opening is a position in which both knights have just been placed.  Mirror images share an
-entry: 7×7 has 2,352 openings in 315 classes.  Three bytes tell a class::
+entry: 7×7 has 2,352 openings in 315 classes.  An entry has three bytes::
 
-    plies           how long the game lasts; odd: the side to move wins
-    winning moves   bit i: the i-th move of the representative (in board order) keeps the win
-    best move       the i-th move is best: quickest, or hardest to answer in a lost opening
+    plies           length of the game; odd: the side to move wins
+    winning moves   bit i: the i-th move of the representative (in board order) wins
+    best move       i: the i-th move is best: quickest win, or hardest to answer if all lose
 
-The file holds one line of hexadecimal digits per board, in the order of the representatives.
+The file has one line of hexadecimal digits per board, in the order of the representatives.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ BYTES = 3
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the atlas says of an opening."""
+    """The stored value of an opening."""
 
     plies: int
     winning_moves: tuple[str, ...]
     best: str | None
-    """The move to play; None where there is no move."""
+    """The move to play; None if there is no legal move."""
 
     @property
     def mover_wins(self) -> bool:
@@ -46,14 +46,14 @@ class Entry:
 
 
 def representatives(board: Board) -> list[tuple[int, int]]:
-    """Return the first of each class of openings, as cells of the mover and of the waiter."""
+    """Return the first opening of each class, as cells of mover and waiter."""
     pairs = permutations(range(board.cells), 2)
     return sorted({(mover, waiter) for mover, waiter in (board.canonical(*p) for p in pairs)})
 
 
 @cache
 def _images(board: Board) -> dict[tuple[int, int], tuple[tuple[int, int], tuple[int, ...]]]:
-    """For every opening its representative, and a symmetry that takes the representative to it."""
+    """Return each opening's representative, and a symmetry from the representative to it."""
     found: dict[tuple[int, int], tuple[tuple[int, int], tuple[int, ...]]] = {}
     for first in representatives(board):
         for image in board.symmetries:
@@ -62,7 +62,7 @@ def _images(board: Board) -> dict[tuple[int, int], tuple[tuple[int, int], tuple[
 
 
 def _opening(position: Position) -> tuple[int, int] | None:
-    """The cells of mover and waiter, if every other cell is open."""
+    """Return the cells of mover and waiter of an opening; None for any other position."""
     if not position.placed or len(position.open) != position.board.cells - 2:
         return None
     white, black = position.knight("w"), position.knight("b")
@@ -72,39 +72,39 @@ def _opening(position: Position) -> tuple[int, int] | None:
 
 
 def canonical(position: Position) -> tuple[int, int] | None:
-    """The class of an opening, named by its representative; None for any other position."""
+    """Return the representative of an opening's class; None for any other position."""
     cells = _opening(position)
     return None if cells is None else _images(position.board)[cells][0]
 
 
 def position_of(board: Board, mover: int, waiter: int) -> Position:
-    """The opening with the knights on these cells, the first player to move."""
+    """Return the opening with the knights on these cells, the first player to move."""
     return (
         Position.start(board.width, board.height).play(board.name(mover)).play(board.name(waiter))
     )
 
 
 def first_moves(board: Board, cells: tuple[int, int]) -> list[int]:
-    """The mover's moves in an opening, in board order: what the bits of an entry stand for."""
+    """Return the mover's moves in an opening in board order, as the bits of an entry count them."""
     return sorted(cell for cell in board.knight[cells[0]] if cell != cells[1])
 
 
 @cache
 def _stored() -> dict[str, str]:
-    """The boards that come with knightfall, and those the user has built."""
+    """Return the entries of the boards that come with knightfall, and of those the user built."""
     shipped = resources.files("knightfall.solver").joinpath(FILE)
     held = parse_json(decoded(shipped.read_bytes(), FILE)) if shipped.is_file() else {}
     own = data_folder() / "atlas" / USER_FILE
     try:
         found = read_atlas(own) if own.exists() else {}
-    except KnightfallError as error:  # whatever was in it can be solved again
-        warnings.warn(f"the atlas of your own is not used: {error}", stacklevel=2)
+    except KnightfallError as error:  # its content can be computed again
+        warnings.warn(f"your own atlas is ignored: {error}", stacklevel=2)
         found = {}
     return {**found, **held}
 
 
 def read_atlas(path: Path) -> dict[str, str]:
-    """The boards of an atlas file; an error says what is wrong with it."""
+    """Return the boards of an atlas file.  Raise KnightfallError if it is damaged."""
     text = read_text(path)
     try:
         held = parse_json(text)
@@ -119,7 +119,7 @@ def read_atlas(path: Path) -> dict[str, str]:
 def _check_board(name: str, entries: str) -> None:
     board = Board.named(name)
     if board.text != name or board.width > board.height:
-        raise KnightfallError(f"no atlas has a board {name!r}")
+        raise KnightfallError(f"board {name!r} must be written like 7x8, not wider than high")
     try:
         data = bytes.fromhex(entries)
     except ValueError:
@@ -130,12 +130,12 @@ def _check_board(name: str, entries: str) -> None:
             f"{name} must have {BYTES * len(classes)} bytes as hexadecimal digits"
         )
     for at, cells in enumerate(classes):
-        if not sound(board, cells, data[BYTES * at : BYTES * (at + 1)]):
-            raise KnightfallError(f"the entry of opening {at + 1} of {name} makes no sense")
+        if not is_possible_entry(board, cells, data[BYTES * at : BYTES * (at + 1)]):
+            raise KnightfallError(f"the entry of opening {at + 1} of {name} is impossible")
 
 
-def sound(board: Board, cells: tuple[int, int], entry: bytes) -> bool:
-    """Whether three bytes can be the entry of an opening: they name moves that there are."""
+def is_possible_entry(board: Board, cells: tuple[int, int], entry: bytes) -> bool:
+    """Return whether three bytes are a possible entry of an opening, with existing moves."""
     if len(entry) != BYTES:
         return False
     plies, winning, best = entry
@@ -153,19 +153,19 @@ def sound(board: Board, cells: tuple[int, int], entry: bytes) -> bool:
 
 
 def entries_of(board: Board) -> bytes | None:
-    """All entries of a board, not wider than high; None if the atlas does not have it."""
+    """Return all entries of a board, not wider than high; None if the atlas does not have it."""
     text = _stored().get(f"{board.width}x{board.height}")
     return None if text is None else bytes.fromhex(text)
 
 
 def forget() -> None:
-    """Look into the files again next time: one of them has changed."""
+    """Empty the caches, because a file has changed."""
     for cached in (_stored, _entries, _find):
         cached.cache_clear()
 
 
 def boards() -> list[str]:
-    """The boards the atlas has, as '7x7'; the longer side is the height."""
+    """Return the boards of the atlas, such as '7x7'; the longer side is the height."""
     return list(_stored())
 
 
@@ -180,14 +180,14 @@ def _entries(width: int, height: int) -> dict[tuple[int, int], bytes] | None:
 
 
 @cache
-def _turned(board: Board) -> tuple[int, ...]:
-    """Where each cell of a board goes when it is reflected in its diagonal."""
+def _transposed(board: Board) -> tuple[int, ...]:
+    """Return where each cell of a board goes when the board is transposed."""
     there = Board.of(board.height, board.width)
     return tuple(there.at(board.column(cell), board.row(cell)) for cell in range(board.cells))
 
 
 def lookup(position: Position) -> Entry | None:
-    """What the atlas says of a position: nothing, unless it is an opening of one of its boards."""
+    """Return the atlas's entry of a position; None if it is not an opening of a stored board."""
     cells = _opening(position)
     return None if cells is None else _find(position.board, cells)
 
@@ -195,8 +195,8 @@ def lookup(position: Position) -> Entry | None:
 @cache
 def _find(board: Board, cells: tuple[int, int]) -> Entry | None:
     if board.width > board.height:
-        # Stored once for both ways to hold the board.
-        there, turned = Board.of(board.height, board.width), _turned(board)
+        # The atlas has only the board that is not wider than high.
+        there, turned = Board.of(board.height, board.width), _transposed(board)
         entry = _find(there, (turned[cells[0]], turned[cells[1]]))
         back = {there.name(image): board.name(cell) for cell, image in enumerate(turned)}
         return None if entry is None else _renamed(board, entry, back)
@@ -223,7 +223,7 @@ def _renamed(board: Board, entry: Entry, name: dict[str, str]) -> Entry:
     return Entry(entry.plies, _in_order(board, cells), best)
 
 
-# -- what an atlas says of a whole board --------------------------------------------------------
+# -- statistics of a board ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -245,25 +245,25 @@ class Survey:
 
     @property
     def first_wins(self) -> int:
-        """Openings that the first player wins."""
+        """How many openings the first player wins."""
         return sum(opening.entry.mover_wins for opening in self.openings.values())
 
     @property
     def second_wins(self) -> int:
-        """Openings that the second player wins."""
+        """How many openings the second player wins."""
         return len(self.openings) - self.first_wins
 
     @property
     def hunter_wins(self) -> int:
-        """Openings that the hunter wins: the colour law says all of them."""
+        """How many openings the hunter wins; the colour law says all of them."""
         return sum(opening.hunter_wins for opening in self.openings.values())
 
     def replies(self, cell: int) -> list[Opening]:
-        """The openings in which the first knight stands on a cell, by the second one's cell."""
+        """Return the openings with the first knight on a cell, ordered by the second one's cell."""
         return [opening for (mover, _), opening in self.openings.items() if mover == cell]
 
     def winning_replies(self, cell: int) -> int:
-        """Second placements that win against a first one."""
+        """Return how many second placements win against a first one."""
         return sum(not opening.entry.mover_wins for opening in self.replies(cell))
 
     @property
@@ -272,7 +272,7 @@ class Survey:
         return all(self.winning_replies(cell) for cell in range(self.board.cells))
 
     def exceptions(self) -> list[Opening]:
-        """The openings that the runner wins, one of each class."""
+        """Return the openings that the runner wins, one of each class."""
         return [
             self.openings[cells]
             for cells in representatives(self.board)
@@ -281,17 +281,17 @@ class Survey:
 
     @property
     def classes(self) -> int:
-        """Openings, mirror images counted once."""
+        """How many openings there are if mirror images count once."""
         return len(representatives(self.board))
 
 
 def survey(board: Board) -> Survey:
-    """The survey of a board that is in the atlas."""
+    """Return the statistics of a board.  Raise KnightfallError if the atlas does not have it."""
     found = {(opening.mover, opening.waiter): opening for opening in _openings(board)}
     if not found:
         raise KnightfallError(
             f"the atlas has no board {board.width}x{board.height}: it has {', '.join(boards())} "
-            "and the same turned; knightfall atlas build adds others"
+            "and these transposed; knightfall atlas build adds others"
         )
     return Survey(board, found)
 

@@ -1,7 +1,7 @@
-"""Building an atlas: every class of openings solved, one line of a journal each.
+"""Building an atlas: solves every class of openings, and writes a line of a journal for each.
 
-The journal is what makes a build resumable: a class is written down as soon as it is solved, and
-a build that starts again begins with what the journal has.  A line cut short by a kill is no line.
+The journal makes a build resumable: a class is written as soon as it is solved, and the next build
+begins with the classes in the journal.  An incomplete line, after a kill, is ignored.
 """
 
 from __future__ import annotations
@@ -25,30 +25,31 @@ from knightfall.solver.atlas import (
     BYTES,
     USER_FILE,
     first_moves,
+    is_possible_entry,
     position_of,
     read_atlas,
     representatives,
-    sound,
 )
 from knightfall.solver.engine import Engine, OutOfBudget, check_threads
 from knightfall.solver.solve import Solver
 
 Cells = tuple[int, int]
-_written_down = re.compile(
+_journal_line = re.compile(
     rf'\[([0-9]{{1,2}}), ([0-9]{{1,2}}), "([0-9a-f]{{{2 * BYTES}}})"\]', re.ASCII
 )
 MapCalls = Callable[
     [Callable[[], Callable[[Cells], tuple[bytes, int]]], Sequence[Cells]],
     Iterable[tuple[int, tuple[bytes, int]]],
 ]
-"""Such as `parallel_map`: calls the function that a setup returns, in any order and process."""
+"""A function like `parallel_map`: it calls the function that a setup returns for each item, in any
+order and process."""
 
 OnProgress = Callable[[int, int], None]
-"""Hears how many classes are done, and of how many."""
+"""A function that is called with the number of classes done and of all classes."""
 
 
 class Builder:
-    """Solves the classes of one board, in as many threads as wanted."""
+    """Solves the classes of one board in several threads."""
 
     def __init__(self, board: Board, *, threads: int = 1, folder: Path | None = None) -> None:
         check_threads(threads)
@@ -69,9 +70,10 @@ class Builder:
     def build(
         self, on_progress: OnProgress | None = None, map_calls: MapCalls | None = None
     ) -> bytes:
-        """Solve what is missing and return the board's entries; the journal may go then.
+        """Solve the missing classes and return the board's entries; the journal may be deleted
+        then.
 
-        The classes are solved by `map_calls`, if it is given, and by threads of this process else.
+        The classes are solved by `map_calls`, if it is given, else by threads of this process.
         """
         enable_keyboard_interrupt()
         done = self.resumed()
@@ -84,7 +86,7 @@ class Builder:
         with closing(solving):
             for cells, entry in solving:
                 done[cells] = entry
-                self._write_down(cells, entry)
+                self._append_to_journal(cells, entry)
                 if on_progress:
                     on_progress(len(done), len(self.classes))
         return b"".join(done[cells] for cells in self.classes)
@@ -95,7 +97,7 @@ class Builder:
             try:
                 for future in as_completed(futures):
                     yield futures[future], future.result()
-            except BaseException:  # Ctrl-C: what is written down stays
+            except BaseException:  # Ctrl-C: the journal stays
                 for future in futures:
                     future.cancel()
                 for engine in self._engines:
@@ -110,23 +112,23 @@ class Builder:
             yield missing[place], entry
 
     def resumed(self) -> dict[Cells, bytes]:
-        """What an earlier build has written down."""
+        """Return the classes that an earlier build has solved, from the journal."""
         done: dict[Cells, bytes] = {}
         if not self.journal.exists():
             return done
         known = set(self.classes)
         for line in read_bytes(self.journal).decode("utf-8", "replace").split("\n"):
-            found = _written_down.fullmatch(line)
+            found = _journal_line.fullmatch(line)
             if found is None:
                 continue
             cells, data = (int(found[1]), int(found[2])), bytes.fromhex(found[3])
-            if cells in known and sound(self.board, cells, data):
+            if cells in known and is_possible_entry(self.board, cells, data):
                 done[cells] = data
         return done
 
-    def _write_down(self, cells: Cells, entry: bytes) -> None:
-        # A line begins, not ends, with a line break: after a kill in the middle of one, the next
-        # still stands on its own.
+    def _append_to_journal(self, cells: Cells, entry: bytes) -> None:
+        # The line break comes first: after a kill in the middle of a line, the next line is still
+        # readable.
         with self.journal.open("a", encoding="utf-8") as file:
             file.write("\n" + json.dumps([*cells, entry.hex()]))
             file.flush()
@@ -136,7 +138,7 @@ class Builder:
         with self._lock:
             engine = self._free.pop()
         try:
-            return solved(Solver(engine, use_atlas=False), self.board, cells)
+            return solve_opening(Solver(engine, use_atlas=False), self.board, cells)
         except OutOfBudget:
             raise KeyboardInterrupt from None
         finally:
@@ -145,18 +147,18 @@ class Builder:
 
 
 def class_solver(board: Board) -> Callable[[Cells], tuple[bytes, int]]:
-    """Return a function that solves a class: its entry, and how many nodes that took."""
+    """Return a function that solves a class, and returns its entry and the nodes searched."""
     engine = Engine(board)
 
     def solve(cells: Cells) -> tuple[bytes, int]:
         before = engine.nodes
-        return solved(Solver(engine, use_atlas=False), board, cells), engine.nodes - before
+        return solve_opening(Solver(engine, use_atlas=False), board, cells), engine.nodes - before
 
     return solve
 
 
-def solved(solver: Solver, board: Board, cells: Cells) -> bytes:
-    """The three bytes of an opening (see `atlas.py`)."""
+def solve_opening(solver: Solver, board: Board, cells: Cells) -> bytes:
+    """Return the three bytes of an opening's entry (see `atlas.py`)."""
     position = position_of(board, *cells)
     moves = [board.name(cell) for cell in first_moves(board, cells)]
     if not moves:
@@ -167,15 +169,15 @@ def solved(solver: Solver, board: Board, cells: Cells) -> bytes:
     if winning:
         best = next(move for move in winning if solver.lasts(after[move], plies - 1))
     else:
-        best = hardest(solver, position, plies)
+        best = hardest_move(solver, position, plies)
     mask = sum(1 << moves.index(move) for move in winning)
     return bytes([plies, mask, moves.index(best)])
 
 
-def hardest(solver: Solver, position: Position, plies: int) -> str:
-    """The move of a lost position that is hardest to answer, the game being that long.
+def hardest_move(solver: Solver, position: Position, plies: int) -> str:
+    """Return the move of a lost position that is hardest to answer; `plies` is the game's length.
 
-    One that holds out longest, and of those the first to which the fewest replies keep the win.
+    That is a move that resists longest, and of these the first to which the fewest replies win.
     """
     choices: list[tuple[int, str]] = []
     for move in position.legal_moves:
@@ -187,19 +189,19 @@ def hardest(solver: Solver, position: Position, plies: int) -> str:
 
 
 def name_of(board: Board) -> str:
-    """A board's name in the atlas, '4x7': as wide as or narrower than high."""
+    """Return a board's name in the atlas, such as '4x7'."""
     return f"{board.width}x{board.height}"
 
 
 def upright(board: Board) -> Board:
-    """The board as the atlas holds it: not wider than high."""
+    """Return the board as the atlas has it: not wider than high."""
     if board.width <= board.height:
         return board
     return Board.of(board.height, board.width)
 
 
 def save(file: Path, name: str, entries: bytes) -> None:
-    """Add a board to an atlas file, or replace it there; the file is never half written."""
+    """Add a board to an atlas file, or replace it there, atomically."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with locked(file):
         held = read_atlas(file) if file.exists() else {}
@@ -209,5 +211,5 @@ def save(file: Path, name: str, entries: bytes) -> None:
 
 
 def user_file() -> Path:
-    """The user's own atlas, which is looked at beside the one that comes with knightfall."""
+    """Return the file of the user's own atlas, which supplements knightfall's."""
     return data_folder() / "atlas" / USER_FILE

@@ -1,10 +1,10 @@
-"""Certificates: a proof on paper that the second player wins from free placement.
+"""Certificates: proofs, as text files, that the second player wins from the empty board.
 
-`verify.py` says what a certificate looks like and checks it, without any of our code.  Here one is
-made: for every first placement an answer, for every move after that an answer, and so on down to
-positions the verifier can search by itself.  Among winning answers the one is taken after which
-the first player's defeat takes the fewest positions to prove, so that the proof stays short.
-On a board with an even side none of this is needed: the second player mirrors (`reflection.py`).
+`verify.py` describes the format and checks certificates independently of all other code.  This
+module creates them: an answer to every first placement, an answer to every move after that, and so
+on down to positions that the verifier can search by itself.  Among winning answers the one with the
+smallest proof is chosen, so that the certificate stays short.  On a board with an even side the
+second player wins by mirroring (`reflection.py`), and the certificate is one line.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from knightfall.solver.winloss import who_wins
 
 HEADING = "knightfall certificate 1\nboard {}x{}\nwinner second\n"
 SMALL = 500
-"""Positions whose search takes no more nodes than this are left to the verifier."""
+"""Positions whose search takes at most this many nodes are left to the verifier."""
 
-CHEAP, DEARER = 64, 4
-"""What an answer may cost to prove at first, and by how much more if none is that cheap."""
+FIRST_LIMIT, LIMIT_FACTOR = 64, 4
+"""The first node limit for the proof of an answer, and its factor if no proof is that short."""
 
 Place = tuple[int, int, int]
-"""The open cells as a word, the first player's cell and the second's; the first is to move."""
+"""A position: open cells as a word, the first player's cell, the second's; the first moves."""
 
 MIRROR = "method mirror"
 """The only line of a proof by reflection."""
@@ -44,22 +44,23 @@ MapCalls = Callable[
     [Callable[[], "Callable[[int], ProvenReply]"], Sequence[int]],
     "Iterable[tuple[int, ProvenReply]]",
 ]
-"""Such as `parallel_map`: calls the function that a setup returns, in any order and process."""
+"""A function like `parallel_map`: it calls the function that a setup returns for each item, in any
+order and process."""
 
 OnProgress = Callable[[float], None]
-"""Hears how much of the work is done, from 0 to 1."""
+"""A function that is called with the share of the work that is done, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProvenReply:
-    """The second player's answer to a move, and what follows."""
+    """The second player's answer to a move, and the proof that it wins."""
 
     move: int
     answer: int
     place: Place
-    """What the two moves lead to."""
+    """The position after both moves."""
     below: tuple[ProvenReply, ...] | None
-    """Answers to all the first player can do next; None if the verifier is to find out."""
+    """Answers to all of the first player's next moves; None if the verifier searches them."""
 
 
 @dataclass(frozen=True)
@@ -68,16 +69,16 @@ class Certificate:
 
     board: Board
     answers: tuple[ProvenReply, ...] | None
-    """One to each first placement, up to mirror images; None if the second player mirrors."""
+    """An answer to each first placement, up to mirror images; None for a proof by mirroring."""
 
     @property
     def method(self) -> str:
-        """How it proves: by "answers" or by "mirror"."""
+        """The kind of proof: "answers" or "mirror"."""
         return "mirror" if self.answers is None else "answers"
 
     @property
     def lines(self) -> list[str]:
-        """What stands between heading and checksum: the answers, or how to find them."""
+        """The lines between heading and checksum."""
         if self.answers is None:
             return [MIRROR]
         return list(self._lines(self.answers, 0, set()))
@@ -97,17 +98,17 @@ class Certificate:
 
     @property
     def text(self) -> str:
-        """The whole file."""
+        """The content of the file."""
         heading = HEADING.format(self.board.width, self.board.height)
-        return sealed(heading + "".join(f"{line}\n" for line in self.lines))
+        return with_checksum(heading + "".join(f"{line}\n" for line in self.lines))
 
     def write(self, file: Path) -> None:
-        """Write the file: all of it or, whatever happens meanwhile, none of it."""
+        """Write the file atomically."""
         atomic_write(file, self.text)
 
 
-def sealed(text: str) -> str:
-    """The text with its checksum as the last line."""
+def with_checksum(text: str) -> str:
+    """Return the text with its checksum as the last line."""
     return f"{text}sha256 {hashlib.sha256(text.encode('ascii')).hexdigest()}\n"
 
 
@@ -118,14 +119,14 @@ def certify(
     on_progress: OnProgress | None = None,
     map_calls: MapCalls | None = None,
 ) -> Certificate:
-    """Prove that the second player wins, by reflection if a side of the board is even."""
+    """Return a proof that the second player wins, by mirroring if a side of the board is even."""
     check_threads(threads)
     if board.cells % 2 == 0:
         return Certificate(board, None)
-    return written_out(board, threads=threads, on_progress=on_progress, map_calls=map_calls)
+    return certify_by_answers(board, threads=threads, on_progress=on_progress, map_calls=map_calls)
 
 
-def written_out(
+def certify_by_answers(
     board: Board,
     *,
     threads: int = 1,
@@ -133,10 +134,10 @@ def written_out(
     on_progress: OnProgress | None = None,
     map_calls: MapCalls | None = None,
 ) -> Certificate:
-    """Prove it answer by answer; if the second player does not win, a `KnightfallError` says so.
+    """Return a proof by answers.  Raise `KnightfallError` if the second player does not win.
 
-    Each thread sees to one first placement after the other, or `map_calls` does, if it is given.
-    The certificate is the same for any number of threads or workers.
+    Threads, or `map_calls` if it is given, each prove one first placement at a time.  The
+    certificate is the same for any number of threads or workers.
     """
     check_threads(threads)
     placements = sorted({board.canonical(cell)[0] for cell in range(board.cells)})
@@ -152,19 +153,19 @@ def written_out(
     try:
         answers = pool.map(_Builder.placement, builders, placements)
         return Certificate(board, tuple(answers))
-    finally:  # after Ctrl-C, or when one of them has failed, the others need not go on
+    finally:  # after Ctrl-C or a failure the other threads are stopped
         for builder in builders:
             builder.stop()
         pool.shutdown(cancel_futures=True)
 
 
 def placement_prover(board: Board, small: int) -> Callable[[int], ProvenReply]:
-    """Return a function that finds the answer to a first placement, and what follows."""
+    """Return a function that finds and proves the answer to a first placement."""
     return _Builder(board, small, _Progress(1, None)).placement
 
 
 class _Progress:
-    """What the threads have done so far, together."""
+    """The progress of all threads together."""
 
     def __init__(self, placements: int, on_progress: OnProgress | None) -> None:
         self.placements, self.on_progress = placements, on_progress
@@ -172,7 +173,7 @@ class _Progress:
         self.lock = threading.Lock()
 
     def add(self, share: float) -> None:
-        """A share of one placement's work is done; none of it is not worth telling."""
+        """Add a share of one placement's work, and report the progress if the share is not 0."""
         if share == 0:
             return
         with self.lock:
@@ -188,18 +189,18 @@ class _Builder:
         self.board, self.small, self.progress = board, small, progress
         self.boards = geometry(board)
         self.states = np.zeros(1, DTYPE)
-        # No position is so large that the table is asked, or reflection: the verifier knows
-        # neither, and what a proof costs must not depend on what was asked before.
+        # No position is large enough for the table or for reflection: the verifier has neither,
+        # and the size of a proof must not depend on earlier searches.
         self.states["upper"] = PLIES
         self.stopped = False
 
     def stop(self) -> None:
-        """Have whatever is going on end with `OutOfBudget`."""
+        """Make the current search end with `OutOfBudget`."""
         self.stopped = True
         self.boards["limit"] = 0
 
     def placement(self, cell: int) -> ProvenReply:
-        """The answer to a first placement."""
+        """Return the answer to a first placement.  Raise an error if no answer wins."""
         everywhere = range(self.board.cells)
         found = self._answer(bitset(everywhere), cell, everywhere)
         if found is None:
@@ -213,9 +214,10 @@ class _Builder:
     def _below(
         self, place: Place, nodes: int, share: float = 0.0
     ) -> tuple[ProvenReply, ...] | None:
-        """The answers to all the first player can do in a position that took so many nodes.
+        """Return answers to all of the first player's moves in a position whose search took
+        `nodes`.
 
-        They are a share of the placement's work.
+        `share` is their share of the placement's work, for the progress.
         """
         open, first, second = place
         moves = [cell for cell in self.board.knight[first] if open >> cell & 1]
@@ -232,35 +234,35 @@ class _Builder:
         return tuple(below)
 
     def _answer(self, open: int, move: int, ways: Iterable[int]) -> tuple[int, Place, int] | None:
-        """The winning answer that is cheapest to prove, what it leads to, and at what cost.
+        """Return the winning answer with the shortest proof, its position, and the proof's nodes.
 
-        None if no answer wins.  Answers are tried at a low price first, because a losing one may
-        be very expensive to see through.
+        Return None if no answer wins.  Answers are searched with a low node limit first, because
+        the refutation of a losing answer may be very long.
         """
         open &= ~(1 << move)
         left = [(cell, (open & ~(1 << cell), move, cell)) for cell in ways if open >> cell & 1]
-        price = CHEAP
+        limit = FIRST_LIMIT
         while left:
-            best, too_dear = None, []
+            best, undecided = None, []
             for answer, place in left:
-                first_wins, nodes = self._ask(place, price)
+                first_wins, nodes = self._ask(place, limit)
                 if first_wins == 0:
-                    best, price = (answer, place, nodes), nodes
+                    best, limit = (answer, place, nodes), nodes
                 elif first_wins < 0:
-                    too_dear.append((answer, place))
+                    undecided.append((answer, place))
             if best is not None:
                 return best
-            left, price = too_dear, price * DEARER
+            left, limit = undecided, limit * LIMIT_FACTOR
         return None
 
-    def _ask(self, place: Place, price: int) -> tuple[int, int]:
-        """1 if the first player wins, 0 if the second does, −1 if `price` nodes do not tell it.
+    def _ask(self, place: Place, limit: int) -> tuple[int, int]:
+        """Return 1 if the first player wins, 0 if the second does, −1 if the limit is too low.
 
-        And how many nodes it took.
+        The second value is the number of nodes searched.
         """
         self.states["nodes"] = 0
-        self.boards["limit"] = price
-        if self.stopped:  # asked only now: whoever stops us sets this before the limit
+        self.boards["limit"] = limit
+        if self.stopped:  # checked only now, because `stop` sets it before the limit
             raise OutOfBudget
         answer = int(who_wins(self.boards, self.states, *place))
         if self.stopped:

@@ -1,12 +1,12 @@
-"""How long does it last?  The winner hurries, the loser holds out.
+"""The length of the game if the winner plays for the quickest win and the loser resists longest.
 
-Every ply changes the mover and whoever cannot move has lost, so a game that ends within an odd
-number of plies is won by the mover, within an even number lost.  One question is enough:
+The mover changes with every ply, and a player without a move has lost, so a game that ends after an
+odd number of plies is won by the mover, after an even number lost.  One question is enough:
 
-    ends_within(position, n)    Can the side that n's parity favours force the end within n plies?
+    ends_within(position, n)    Can the side that wins after n plies force the end within n plies?
 
-The attacker needs one move that does, the defender one that does not.  The length of the game is
-the smallest n for which the answer is yes.
+That side is the attacker: it needs one move that does, the defender one that does not.  The length
+of the game is the smallest n for which the answer is yes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numba import types
 from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
-from knightfall.kernel.interrupt import heed_clock
+from knightfall.kernel.interrupt import check_clock
 from knightfall.kernel.rules import Geometry, spread
 from knightfall.solver.proof_table import (
     LOSES,
@@ -43,12 +43,12 @@ _u64, _i64 = types.uint64, types.int64
 THEIR_WAYS, MY_WAYS = 8, 4
 THEIR_SPACE, MY_SPACE, DEFENDER_SPACE = 2, 2, 4
 FIRST = -1000
-"""The value that puts a move before all others."""
+"""The ordering value of a move that comes before all others."""
 
 
 @compiled(types.boolean(GEOMETRY, _u64, _u64, _u64), forceinline=True)
 def _over_in_two(board: Geometry, open: Bits, mine: Bits, theirs: Bits) -> bool:
-    """Whether every move of the mover is its last."""
+    """Return whether every move of the mover is its last."""
     while mine != _u64(0):
         cell = first(mine)
         mine = rest(mine)
@@ -62,7 +62,7 @@ def _over_in_two(board: Geometry, open: Bits, mine: Bits, theirs: Bits) -> bool:
 def _lower(
     board: Geometry, state: State, open: Bits, mine: Bits, theirs: Bits, plies: int, ply: int
 ) -> bool:
-    """`ends_within` for a quiet position (see `winloss.py`), at least two plies."""
+    """Return `ends_within` for a quiet position (see `winloss.py`) and at least two plies."""
     state.nodes += 1
     attacks = plies & 1 != 0
     if plies <= 2:
@@ -74,7 +74,7 @@ def _lower(
         ways = open & board.knight[_u64(cell)]
         left = theirs & ~(_u64(1) << _u64(cell))
         if trapped(ways, left):
-            continue  # loses at once: of no use to an attacker, no hindrance for a defender
+            continue  # loses at once: useless for an attacker, no defence for a defender
         value = THEIR_WAYS * count(left) - MY_WAYS * count(ways)
         if not attacks and cell == state.killer[_u64(ply)]:
             value = FIRST
@@ -105,7 +105,7 @@ def _upper(
     ply: int,
     left: int,
 ) -> bool:
-    """`_lower` with care, for positions with many open cells (`left` of them)."""
+    """Return `_lower` with table and better ordering, for positions with many open cells."""
     known = probe(state, open, mover, waiter)
     attacks = plies & 1 != 0
     if outcome(known) == (LOSES if attacks else WINS) or beyond(known, plies) >= plies:
@@ -113,7 +113,7 @@ def _upper(
     if outcome(known) == (WINS if attacks else LOSES) and within(known) <= plies:
         return True
     state.nodes += 1
-    heed_clock(board)
+    check_clock(board)
     if attacks and mirrored(board, open, mover, waiter):
         return False
     mine, theirs = open & board.knight[mover], open & board.knight[waiter]
@@ -170,9 +170,9 @@ def _upper(
     _i64(types.Array(GEOMETRY, 1, "C"), types.Array(STATE, 1, "C"), _u64, _i64, _i64, _i64),
 )
 def ends_within(boards: Any, states: Any, open: Bits, mover: int, waiter: int, plies: int) -> int:
-    """Whether the side favoured by the parity can end the game within so many plies.
+    """Return whether the attacker (for odd `plies` the mover) can end the game within `plies`.
 
-    1 yes, 0 no, −1 if the limit came first.
+    1 is yes, 0 is no, −1 means that the node limit was reached first.
     """
     board, state = boards[0], states[0]
     mine, theirs = open & board.knight[mover], open & board.knight[waiter]

@@ -1,4 +1,4 @@
-"""The compiled solver from Python: one board, one table of proofs, any number of threads."""
+"""The compiled solver's Python interface: one board, one proof table, several threads."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from knightfall.solver.proof_table import (
 from knightfall.solver.winloss import who_wins
 
 UPPER_SHARE = 0.68
-"""Positions with at least this share of the board open get the table and careful ordering."""
+"""Positions with at least this share of the board open use the table and better ordering."""
 
 TABLE_MB = 16
 SMALLEST_MB, LARGEST_MB = 1, 16384
@@ -42,30 +42,30 @@ Question = Callable[[GeometryArray, np.ndarray[tuple[int], np.dtype[np.void]]], 
 
 
 class OutOfBudget(Exception):
-    """The limit came before the answer."""
+    """The node or time limit was reached before the question was answered."""
 
 
 @dataclass
 class Limits:
-    """What a solve may still spend: nodes in all, and the time (`time.perf_counter`) to be done."""
+    """The remaining nodes of a solve, and its deadline (`time.perf_counter` seconds)."""
 
     nodes: int = NO_LIMIT
     deadline: float | None = None
 
 
 class Engine:
-    """Answers questions about positions of one board.  What it learns it keeps."""
+    """Answers questions about positions of one board, and keeps all proofs in its table."""
 
     def __init__(self, board: Board, *, threads: int = 1, table_mb: int = TABLE_MB) -> None:
         check_threads(threads)
         if not SMALLEST_MB <= table_mb <= LARGEST_MB:
             raise KnightfallError(
-                f"a table of {table_mb} MB cannot be: give {SMALLEST_MB} to {LARGEST_MB}"
+                f"a table of {table_mb} MB is not accepted: give {SMALLEST_MB} to {LARGEST_MB} MB"
             )
         entries = 1 << ((table_mb << 20) // ENTRY_DTYPE.itemsize).bit_length() - 1
         self.board = board
         self.threads = threads
-        # Aligned to a bucket, so that looking at one touches one cache line.
+        # Aligned to buckets, so that reading a bucket touches one cache line.
         spare = np.zeros(entries + BUCKET, ENTRY_DTYPE)
         skip = -spare.ctypes.data % 64 // ENTRY_DTYPE.itemsize
         self._table = spare[skip : skip + entries]
@@ -84,51 +84,50 @@ class Engine:
         return states
 
     def occupy_memory(self) -> None:
-        """Have the table's memory at hand, not only promised, before a clock runs."""
+        """Write to the table once, so that its memory pages are allocated before a clock runs."""
         self._table["data"] = 0
 
     @property
     def nodes(self) -> int:
-        """Positions searched so far, by all threads; may be asked while they search."""
+        """Nodes searched so far by all threads; it may be read during a search."""
         return sum(int(states["nodes"][0]) for states in self._states)
 
     @property
     def fill(self) -> float:
-        """How much of the table is in use, from 0 to 1."""
+        """The share of the table that is in use, from 0 to 1."""
         return sum(int(states["stored"][0]) for states in self._states) / self._table.size
 
     def wins(self, position: Position, limits: Limits | None = None) -> bool:
-        """Whether the side to move wins; both knights must stand.  Raises `OutOfBudget`."""
+        """Return whether the side to move wins.  Both knights must stand.  Raise `OutOfBudget`."""
         open, mover, waiter = self._words(position)
         return self._ask(lambda b, s: who_wins(b, s, open, mover, waiter), limits) == 1
 
     def ends_within(self, position: Position, plies: int, limits: Limits | None = None) -> bool:
-        """Whether the side that the parity of `plies` favours (odd: the side to move) can end the
-        game within that many plies.  Raises `OutOfBudget`.
+        """Return whether the attacker (for odd `plies` the side to move) can end the game within
+        `plies`.  Raise `OutOfBudget`.
         """
         open, mover, waiter = self._words(position)
-        from knightfall.solver.distance import (
-            ends_within,
-        )  # here: many never ask, and it is compiled
+        # Imported here, because compiling it takes time and many callers never need it.
+        from knightfall.solver.distance import ends_within
 
         if not 0 <= plies < PLIES:
             raise KnightfallError(f"plies={plies} must be from 0 to {PLIES - 1}: no game is longer")
         return self._ask(lambda b, s: ends_within(b, s, open, mover, waiter, plies), limits) == 1
 
     def known(self, position: Position) -> bool | None:
-        """Whether the side to move wins, if that is in the table already."""
+        """Return whether the side to move wins, if the table has it; else None."""
         found = outcome(probe(self._states[0][0], *self._words(position)))
         return None if found == UNKNOWN else found == WINS
 
     @contextmanager
     def lent(self) -> Iterator[tuple[GeometryArray, np.ndarray[tuple[int], np.dtype[np.void]]]]:
-        """The records of its first thread, for compiled code that asks `who_wins` by itself."""
+        """Yield the records of its first thread, for compiled code that calls `who_wins` itself."""
         with self._lock:
             self._boards[0]["clock"] = 0
             yield self._boards[0], self._states[0]
 
     def stop(self) -> None:
-        """Have whatever is being asked, and all that is asked later, end with `OutOfBudget`."""
+        """Make the current question and all later ones end with `OutOfBudget`."""
         self._stopped = True
         self._halt()
 
@@ -139,7 +138,7 @@ class Engine:
     def _words(self, position: Position) -> tuple[int, int, int]:
         open, mover, waiter = words(position)
         if (mover | waiter) >= POCKET:
-            raise KnightfallError(f"position {position.fen!r}: both knights must stand")
+            raise KnightfallError(f"position {position.fen!r}: both knights must be on the board")
         if position.board != self.board:
             raise KnightfallError(f"position {position.fen!r} is not on this engine's board")
         return open, mover, waiter
@@ -159,11 +158,11 @@ class Engine:
                     if left <= 0:
                         raise OutOfBudget
                     stop_in(boards, left)
-            if self._stopped:  # asked only now: whoever stops us sets this before the limits
+            if self._stopped:  # checked only now, because `stop` sets it before the limits
                 raise OutOfBudget
             alarms = []
             if limits.deadline is not None:
-                # Far down in the tree nobody looks at the clock.
+                # The lower part of the tree does not read the clock.
                 alarms = [stopwatch().stop_at(limits.deadline, b) for b in self._boards]
             try:
                 answer = self._run(question)
@@ -212,27 +211,27 @@ class Engine:
 
 
 class KeptEngines:
-    """The engines of one player, one for each board: what it has proven in a game stays with it."""
+    """The engines of one player, one for each board, which keep proofs between moves and games."""
 
     def __init__(self) -> None:
         self._engines: dict[Board, Engine] = {}
 
     def on(self, board: Board) -> Engine:
-        """Return the engine for a board, its memory at hand."""
+        """Return the engine for a board, creating it on first use."""
         if board not in self._engines:
             self._engines[board] = Engine(board)
             self._engines[board].occupy_memory()
         return self._engines[board]
 
     def for_budget(self, board: Board, budget: Budget) -> Engine:
-        """Return the kept engine; a fresh one under a budget of nodes.
+        """Return the kept engine for a board, but a new one for a node budget.
 
-        A player whose nodes are counted must play the same whatever it was asked before.
+        With a node budget, a player's moves must not depend on earlier positions.
         """
         return self.on(board) if budget.nodes is None else Engine(board)
 
 
 def check_threads(threads: int) -> None:
-    """Refuse a number of threads that makes no sense."""
+    """Raise an error if a number of threads is out of range."""
     if not 1 <= threads <= MOST_THREADS:
         raise KnightfallError(f"threads={threads} must be from 1 to {MOST_THREADS}")

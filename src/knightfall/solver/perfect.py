@@ -1,9 +1,9 @@
 """The perfect player: atlas, then reflection, then solver.
 
-In a won position it plays a move that wins, the quickest it can find in its time.  In a lost one
-it plays the move that is hardest to answer: longest resistance first, and among equals the move
-to which the fewest replies keep the opponent's win.  Where the budget ends before the question is
-settled it plays what a heuristic search would, and says so.
+In a won position it plays a winning move, the quickest that it finds within its budget.  In a lost
+one it plays the move that is hardest to answer: longest resistance first, and among equals the move
+to which the fewest replies win.  If the budget ends before the winner is known, it plays the move
+of a heuristic search, and its report says so.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from knightfall.solver.reflection import loses_by_reflection, mirror_move
 from knightfall.solver.solve import Solver
 
 FALLBACK = "improved"
-"""The heuristic that decides when the solver cannot."""
+"""The heuristic of the search that chooses a move if the solver cannot."""
 
 SOLVER_SHARE = 0.65
-"""The part of a time budget that is the solver's; a heuristic search may need most of the rest."""
+"""The solver's share of a time budget; a heuristic search may need most of the rest."""
 
 FALLBACK_NODES = 100_000
-"""What a heuristic search may spend where nodes are counted, not time."""
+"""Nodes of the heuristic search under a node budget."""
 
 RESERVE = 0.1
-"""The part of a time budget that is held back, for all that is not search."""
+"""The share of a time budget that is held back for everything but search."""
 
 LEAST_TIME = 100
-"""Microseconds that a heuristic search gets even if none are left."""
+"""Microseconds that a heuristic search gets even if no time is left."""
 
 
 class PerfectChoice:
-    """One decision; whatever is known when the budget ends stays."""
+    """The choice of one move; partial results stay if the budget ends."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class PerfectChoice:
         *,
         resists: bool = True,
     ) -> None:
-        """Without `resists` no move is looked for in a lost position: it is only known to be."""
+        """Prepare the choice.  Without `resists` no move is searched for in a lost position."""
         self.resists = resists
         self.position = position
         self.moves = _in_seeded_order(position, seed)
@@ -66,13 +66,13 @@ class PerfectChoice:
         self.plies: int | None = None
 
     def decide(self) -> None:
-        """Find the move; raises `OutOfBudget`, perhaps with a good one found already."""
+        """Find the move.  Raise `OutOfBudget`, possibly with a good move found already."""
         entry = lookup(self.position)
         if entry is not None and entry.best is not None:
             self.wins, self.move, self.plies = entry.mover_wins, entry.best, entry.plies
             return
         if not self.position.placed and not _stored(self.position):
-            raise OutOfBudget  # far too many openings to solve on the clock
+            raise OutOfBudget  # too many openings to solve during a game
         if self.position.placed and not self.by_reflection:
             self._settle()
         winning = []
@@ -82,14 +82,14 @@ class PerfectChoice:
                     self.wins, self.move = True, self.move or move
                     winning.append(move)
         if winning:
-            self._hurry(winning)
+            self._choose_quickest(winning)
         else:
             self.wins = False
             if self.resists:
-                self._resist()
+                self._choose_hardest()
 
     def _settle(self) -> None:
-        """Who wins, and a move that does if the search came across it: one question, not eight."""
+        """Find the winner by one search, and a winning move if the table has one."""
         engine = self.solver.engine
         wins = self.solver.wins(self.position)
         if wins:
@@ -98,11 +98,11 @@ class PerfectChoice:
                     self.move = move
                     break
             else:
-                return  # won, but with which move?
+                return  # won, but the winning move is unknown
         self.wins = wins
 
-    def _hurry(self, winning: list[str]) -> None:
-        """The first of the quickest wins."""
+    def _choose_quickest(self, winning: list[str]) -> None:
+        """Choose the first of the quickest wins."""
         if not self.position.placed:
             lengths = {move: self.solver.plies(self.after[move]) for move in winning}
             self.plies = 1 + min(lengths.values())
@@ -116,8 +116,8 @@ class PerfectChoice:
                     return
             plies += 2
 
-    def _resist(self) -> None:
-        """The move that is hardest to answer."""
+    def _choose_hardest(self) -> None:
+        """Choose the move that is hardest to answer."""
         left = list(self.moves)
         if not self.position.placed:
             lengths = {move: self.solver.plies(self.after[move]) for move in left}
@@ -149,7 +149,7 @@ class PerfectChoice:
 def choose(position: Position, budget: Budget, seed: int, kept: KeptEngines) -> Report:
     """Return the perfect move, or the best that the budget allows, counted from the call.
 
-    Without a node budget, what earlier moves have proven is in the engines that the player kept.
+    Without a node budget, the player's kept engines have the proofs of earlier moves.
     """
     start = time.perf_counter()
     if not position.legal_moves:
@@ -166,9 +166,9 @@ def choose(position: Position, budget: Budget, seed: int, kept: KeptEngines) -> 
 
 
 def settle(choice: PerfectChoice) -> tuple[Report | None, int]:
-    """Return what atlas, reflection and solver say within their limits, and the nodes it took.
+    """Return the report of atlas, reflection and solver within their limits, and the nodes spent.
 
-    None if they cannot tell who wins.
+    The report is None if the winner is unknown.
     """
     engine, note = choice.solver.engine, ""
     before = engine.nodes
@@ -195,7 +195,7 @@ def settle(choice: PerfectChoice) -> tuple[Report | None, int]:
 
 
 def warm_up(board: Board, budget: Budget, kept: KeptEngines, fallback: str = FALLBACK) -> None:
-    """Do what the first choice on a board would do beside searching, so that none is a slow one."""
+    """Do the one-time work of a first choice, so that the next one is not slower than others."""
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.run_search import SEARCHES
     from knightfall.search.run_search import warm_up as warm_up_search
@@ -216,7 +216,7 @@ def warm_up(board: Board, budget: Budget, kept: KeptEngines, fallback: str = FAL
             board, SEARCHES["deepening"], evaluator(fallback), Budget(nodes=FALLBACK_NODES)
         )
         return
-    # What is left for a heuristic search, and so the size of its table, depends on the moment.
+    # The time left for the heuristic search, and so the size of its table, varies.
     left = budget.time
     while left >= LEAST_TIME:
         warm_up_search(board, SEARCHES["deepening"], evaluator(fallback), Budget(time=left))
@@ -224,18 +224,19 @@ def warm_up(board: Board, budget: Budget, kept: KeptEngines, fallback: str = FAL
 
 
 def _unfinished(choice: PerfectChoice) -> str:
-    """Return a note on a choice whose budget ended before its question was settled."""
+    """Return the note about a choice whose budget ended before the best move was known."""
     if choice.wins is None:
         return ""
     how = " by reflection" if choice.by_reflection else ""
     if choice.wins:
-        return f"wins{how}; there was no time to find the quickest way"
+        return f"wins{how}; there was no time to find the quickest win"
     return f"lost{how}; there was no time to find the longest resistance"
 
 
 def _fallback(
     choice: PerfectChoice, seconds: float | None, seed: int, start: float, spent: int
 ) -> Report:
+    """Return the report of a heuristic search of `seconds` at most, `start` and `spent` added."""
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.run_search import SEARCHES, run_search
 
@@ -245,7 +246,7 @@ def _fallback(
         budget = Budget(time=max(LEAST_TIME, int(seconds * 1e6)))
     report = run_search(choice.position, SEARCHES["deepening"], evaluator(FALLBACK), budget, seed)
     note = "" if report.proven else f"not solved in time: the move is that of id({FALLBACK})"
-    if choice.wins is False and not report.proven:  # a placement: nobody knows which is hardest
+    if choice.wins is False and not report.proven:  # a placement: which one is hardest is unknown
         report = replace(report, score=-math.inf, proven=True)
         note = f"lost by reflection; the move is that of id({FALLBACK})"
     return replace(
@@ -254,12 +255,12 @@ def _fallback(
 
 
 def _stored(position: Position) -> bool:
-    """Whether the openings that a placement leads to are in the atlas."""
+    """Return whether the openings that a placement leads to are in the atlas."""
     while not position.placed:
         position = position.play(position.legal_moves[0])
     return lookup(position) is not None
 
 
 def _in_seeded_order(position: Position, seed: int) -> list[str]:
-    """The moves, shuffled by seed and position: the first of equal ones is played."""
+    """Return the moves shuffled by seed and position; the first of equal ones is played."""
     return seeded_order(position.legal_moves, lambda move: f"{seed} {position.fen} {move}")

@@ -1,24 +1,24 @@
-"""The solver's table: what has been proven about positions.
+"""The solver's table: proven facts about positions.
 
 A proof stays true, so the table is never emptied, is shared by all threads and outlives a solve.
-An entry is two words, and between them they hold the whole position: a hit is never a mistake,
-on any board of up to 64 cells::
+An entry is two words that together contain the whole position, so a hit is never wrong, on any
+board of up to 64 cells::
 
     data   bits  0–6   mover's cell      14–15  outcome: 1 the mover wins, 2 it loses
-                 7–13  waiter's cell     16–22  within: the game is over within so many plies
-                                         23–29  the mover does not win within so many plies
-                                         30–36  the mover does not lose within so many plies
+                 7–13  waiter's cell     16–22  within: the game is over within this many plies
+                                         23–29  the mover does not win within this many plies
+                                         30–36  the mover does not lose within this many plies
     key    open cells, xor data scrambled
 
 Two threads may write the two words of one entry at the same time.  Then key and data do not
-belong together, and the open cells they tell are 64 random bits: to do harm, these would have to
-be a position that is asked for just then.
+belong together, and the decoded open cells are 64 random bits, which are practically never those of
+a position that is looked up.
 
-Several threads at one position share the proofs and keep out of each other's way.  Before a thread
-searches a position it leaves a mark.  A thread that sees another's mark on a move defers that move
-until it has searched the others; by then, mostly, the answer is in the table.  (Chess programmers
-know the idea as simplified ABDADA.)  Marks may be overwritten or missed: then work is done twice,
-never wrongly.
+Threads that search the same position share the proofs and avoid each other's moves.  Before a
+thread searches a position it leaves a mark.  A thread that sees another's mark on a move defers
+that move until it has searched the others; by then the answer is usually in the table.  (In chess
+programming this is simplified ABDADA.)  If a mark is overwritten or missed, work is done twice, but
+the result stays right.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from numba import from_dtype, types
 from knightfall.kernel.bits import Bits, count, records
 from knightfall.kernel.compile import compiled
 
-# -- what one thread carries along --------------------------------------------------------------
+# -- the state of one thread --------------------------------------------------------------------
 
 
 PLIES = 66
-"""Longer than any game."""
+"""More plies than any game has."""
 
 DTYPE = np.dtype(
     [
@@ -45,7 +45,7 @@ DTYPE = np.dtype(
         ("buckets", "u8"),
         ("stored", "i8"),  # entries this thread was the first to fill
         ("marks", "u8"),  # the address of `thread_marks`; 0 = this thread is alone
-        ("upper", "i8"),  # positions with at least so many open cells are worth every care
+        ("upper", "i8"),  # positions with at least this many open cells use table and ordering
         # Scratch: row p belongs to ply p.
         ("order", "i8", (PLIES, 8)),  # moves, packed as value · 64 + cell, best first
         ("killer", "i8", (PLIES,)),
@@ -65,13 +65,13 @@ ENTRY_DTYPE = np.dtype([("key", "u8"), ("data", "u8")])
 ENTRY = from_dtype(ENTRY_DTYPE)
 Table = npt.NDArray[Any]
 BUCKET = 4
-"""Entries to a bucket: one cache line."""
+"""Entries per bucket: one cache line."""
 
 UNKNOWN, WINS, LOSES = 0, 1, 2
 NEVER = 127
 """More plies than any game has."""
 
-# Nothing is proven, the game may last for ever.
+# The data of a position without proofs: `within` is NEVER, all else is 0.
 BLANK = NEVER << 16
 
 _entry_at = records(ENTRY)
@@ -79,27 +79,27 @@ _entry_at = records(ENTRY)
 
 @compiled(_u64(_i64, _i64), forceinline=True)
 def cells_of(mover: int, waiter: int) -> int:
-    """The part of `data` that says where the knights stand."""
+    """Return the bits of `data` with the knights' cells."""
     return _u64(mover) | (_u64(waiter) << _u64(7))  # type: ignore[no-any-return]
 
 
 @compiled(_u64(_u64, _u64), forceinline=True)
 def hash_position(open: Bits, cells: int) -> int:
-    """A hash of a position."""
+    """Return a hash of a position."""
     key = (open ^ (cells << _u64(48))) * _u64(0x9E3779B97F4A7C15)
     return key ^ (key >> _u64(29))  # type: ignore[no-any-return]
 
 
 @compiled(_u64(_u64), forceinline=True)
 def scrambled(data: int) -> int:
-    """Data as it is mixed into the key: no two alike, and nearby ones far apart."""
+    """Return data as it is mixed into the key, by a bijection that separates nearby values."""
     word = data * _u64(0xBF58476D1CE4E5B9)
     return word ^ (word >> _u64(31))  # type: ignore[no-any-return]
 
 
 @compiled(_u64(STATE, _u64, _i64, _i64))
 def probe(state: State, open: Bits, mover: int, waiter: int) -> int:
-    """What is proven about a position: a copy of its data, 0 if nothing is."""
+    """Return the data of a position, 0 if the table has none."""
     cells = cells_of(mover, waiter)
     start = (hash_position(open, cells) & state.buckets) << _u64(2)
     for i in range(BUCKET):
@@ -112,7 +112,7 @@ def probe(state: State, open: Bits, mover: int, waiter: int) -> int:
 
 @compiled(types.void(STATE, _u64, _i64, _i64, _u64))
 def store(state: State, open: Bits, mover: int, waiter: int, data: int) -> None:
-    """Keep what is proven about a position, over whatever is cheapest to prove again.
+    """Store the data of a position in place of the one that is cheapest to prove again.
 
     That is the position with the fewest open cells in the bucket.
     """
@@ -140,21 +140,21 @@ def store(state: State, open: Bits, mover: int, waiter: int, data: int) -> None:
 
 @compiled(_i64(_u64), forceinline=True)
 def outcome(data: int) -> int:
-    """UNKNOWN, WINS or LOSES, for the mover."""
+    """Return UNKNOWN, WINS or LOSES, for the mover."""
     return _i64((data >> _u64(14)) & _u64(3))  # type: ignore[no-any-return]
 
 
 @compiled(_i64(_u64), forceinline=True)
 def within(data: int) -> int:
-    """The game is over within so many plies of best play; NEVER if that is not known."""
+    """Return the plies within which best play ends the game; NEVER if that is unknown."""
     return _i64((data >> _u64(16)) & _u64(127))  # type: ignore[no-any-return]
 
 
 @compiled(_i64(_u64, _i64), forceinline=True)
 def beyond(data: int, plies: int) -> int:
-    """The most plies of the parity of `plies` within which the game is known *not* to end.
+    """Return the most plies, of the parity of `plies`, within which the game does *not* end.
 
-    Odd: with a win for the mover.  Even: with a loss.  Less than 0 if nothing is known.
+    For odd plies with a win of the mover, for even plies with a loss.  Negative if unknown.
     """
     shift = _u64(23) if plies & 1 else _u64(30)
     return _i64((data >> shift) & _u64(127)) - 2  # type: ignore[no-any-return]
@@ -162,7 +162,7 @@ def beyond(data: int, plies: int) -> int:
 
 @compiled(_u64(_u64, _i64), forceinline=True)
 def with_outcome(data: int, mover_wins: int) -> int:
-    """The data with the winner added."""
+    """Return the data with the winner added."""
     if data == _u64(0):
         data = _u64(BLANK)
     return data | ((_u64(WINS) if mover_wins else _u64(LOSES)) << _u64(14))  # type: ignore[no-any-return]
@@ -170,7 +170,7 @@ def with_outcome(data: int, mover_wins: int) -> int:
 
 @compiled(_u64(_u64, _i64, types.boolean), forceinline=True)
 def with_answer(data: int, plies: int, ends: bool) -> int:
-    """The data with the answer to `distance.ends_within` added."""
+    """Return the data with the answer to `distance.ends_within` added."""
     if data == _u64(0):
         data = _u64(BLANK)
     if ends:
@@ -186,8 +186,6 @@ def with_answer(data: int, plies: int, ends: bool) -> int:
 # -- marks of threads ---------------------------------------------------------------------------
 
 
-_u64, _i64 = types.uint64, types.int64
-
 MARKS = 1 << 14
 MARK_DTYPE = np.dtype([("key", "u8")])
 _mark_at = records(from_dtype(MARK_DTYPE))
@@ -195,13 +193,13 @@ _mark_at = records(from_dtype(MARK_DTYPE))
 
 @compiled(_u64(_u64, _i64, _i64, _i64), forceinline=True)
 def _key(open: Bits, mover: int, waiter: int, question: int) -> int:
-    """What a mark holds: a hash of a question about a position."""
+    """Return the content of a mark: a hash of a question about a position."""
     return hash_position(open, cells_of(mover, waiter)) + _u64(question)  # type: ignore[no-any-return]
 
 
 @compiled(types.boolean(STATE, _u64, _i64, _i64, _i64))
 def defer_move(state: State, open: Bits, mover: int, waiter: int, question: int) -> bool:
-    """Whether another thread is at this question about the position a move leads to."""
+    """Return whether another thread is searching this question about the position after a move."""
     if state.marks == _u64(0):
         return False
     key = _key(open, mover, waiter, question)
@@ -219,7 +217,7 @@ def starting_search(state: State, open: Bits, mover: int, waiter: int, question:
 
 @compiled(types.void(STATE, _u64, _i64, _i64, _i64))
 def finished_search(state: State, open: Bits, mover: int, waiter: int, question: int) -> None:
-    """Take the mark away."""
+    """Remove the mark of a question."""
     if state.marks != _u64(0):
         key = _key(open, mover, waiter, question)
         one = _mark_at(state.marks, key & _u64(MARKS - 1))

@@ -26,7 +26,7 @@ _u64, _i64 = types.uint64, types.int64
 
 @compiled(types.boolean(GEOMETRY, _u64, _i64, _i64))
 def mirrored(board: Geometry, open: Bits, mover: int, waiter: int) -> bool:
-    """Whether the mover loses by reflection."""
+    """Return whether the mover loses by reflection."""
     last = board.cells - 1
     if mover + waiter != last:
         return False
@@ -41,9 +41,9 @@ def mirrored(board: Geometry, open: Bits, mover: int, waiter: int) -> bool:
 
 
 def loses_by_reflection(position: Position) -> bool:
-    """`mirrored` in plain Python, for any position: whether the side to move loses by reflection.
+    """Return whether the side to move loses by reflection: `mirrored` in plain Python.
 
-    The knights may both be in the pocket.
+    Both knights may be in the pocket.
     """
     last = position.board.cells - 1
     white, black = position.white, position.black
@@ -56,7 +56,10 @@ def loses_by_reflection(position: Position) -> bool:
 
 
 def mirror_move(position: Position) -> str | None:
-    """The move after which the opponent loses by reflection: only the image of its cell can be."""
+    """Return the move after which the opponent loses by reflection; None if there is none.
+
+    Only the image of the opponent's cell can be such a move.
+    """
     theirs = position.knight(other(position.to_move))
     if theirs is None:
         return None

@@ -1,8 +1,8 @@
-"""Who wins, with which moves, and how soon: the exact answer for any position.
+"""Exact solution of any position: the winner, the winning moves, the length of the game.
 
-Until both knights stand, positions are few and are gone through one by one, in Python; from then
-on the compiled engine answers.  Where reflection settles the matter (`reflection.py`), nothing is
-searched to know the winner.
+Before both knights are placed there are few positions, which are enumerated in Python; after that
+the compiled engine searches.  If a player wins by reflection (`reflection.py`), the winner is known
+without a search.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from knightfall.display.table import facts
 from knightfall.errors import KnightfallError
 from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.kernel.geometry import NO_LIMIT
-from knightfall.kernel.interrupt import interruptibly
+from knightfall.kernel.interrupt import run_interruptibly
 from knightfall.position import Position, Side, other
 from knightfall.solver.atlas import Entry, canonical, lookup
 from knightfall.solver.engine import TABLE_MB, Engine, Limits, OutOfBudget
@@ -35,11 +35,10 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class Solution(Displayable):
-    """What is known about a position.
+    """The solution of a position, or the part of it that was found within the budget.
 
-    `winner` is None, and `winning_moves` and `plies` are None, where the budget ended first.
-    Then `known_wins` still has the moves that were seen to win by then, and `at_least` says how
-    many plies the game is known to last.
+    `winner`, `winning_moves` and `plies` are None if the budget ended before they were known.  Then
+    `known_wins` has the winning moves found so far, and `at_least` is a lower bound of the plies.
     """
 
     position: Position
@@ -53,13 +52,13 @@ class Solution(Displayable):
     known_wins: tuple[str, ...] = ()
     from_atlas: bool = False
     by_reflection: bool = False
-    """The winner needs no search: it answers each move with its image in the board's centre."""
+    """Whether the winner is known by reflection: it mirrors each move in the board's centre."""
     interrupted: bool = False
     distance: bool = True
-    """Whether it was asked how long the game lasts."""
+    """Whether the length of the game was asked for."""
 
     def parts(self) -> Iterator[Part]:
-        """See `Displayable`."""
+        """Yield the report: a table of facts."""
         rows = {"winner": UNKNOWN if self.winner is None else PLAYER[self.winner]}
         if self.distance or self.plies is not None:
             rows["plies"] = self._plies()
@@ -95,7 +94,7 @@ class Solution(Displayable):
         return f"none of {moves} wins" if moves else "none: the game is over"
 
     def to_dict(self) -> dict[str, Any]:
-        """What is not known is None."""
+        """Return the solution as plain values; unknown ones are None."""
         winning = self.winning_moves
         return {
             "winner": self.winner,
@@ -113,14 +112,14 @@ class Solution(Displayable):
 
 @dataclass
 class SolveProgress:
-    """How far a solve has got."""
+    """The progress of a solve."""
 
     nodes: int = 0
     seconds: float = 0.0
     fill: float = 0.0
     winner: Side | None = None
     at_least: int = 0
-    """Plies the game is known to last."""
+    """A lower bound of the plies that the game lasts."""
     known_wins: set[str] = field(default_factory=set)
     stage: str = ""
 
@@ -145,7 +144,7 @@ LONGEST = 10**8
 """Seconds: three years."""
 
 MOST_CELLS = 49
-"""The openings of a larger board take hours or days: nobody means that who gives no budget."""
+"""Openings of larger boards take hours or days: they are not searched without a budget."""
 
 
 OnProgress = Callable[[SolveProgress], None]
@@ -153,17 +152,17 @@ Parameters = ParamSpec("Parameters")
 Answer = TypeVar("Answer")
 
 
-def _question(
+def _interruptible(
     method: Callable[Concatenate[Solver, Parameters], Answer],
 ) -> Callable[Concatenate[Solver, Parameters], Answer]:
-    """Let Ctrl-C end a method of an interruptible solver, and with it the solver's use."""
+    """Let Ctrl-C end a method of an interruptible solver, which cannot be used afterwards."""
 
     @wraps(method)
     def ask(solver: Solver, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Answer:
         if not solver.interruptible:
             return method(solver, *args, **kwargs)
         found: list[Answer] = []
-        interruptibly(lambda: found.append(method(solver, *args, **kwargs)), solver.engine.stop)
+        run_interruptibly(lambda: found.append(method(solver, *args, **kwargs)), solver.engine.stop)
         return found[0]
 
     return ask
@@ -171,29 +170,29 @@ def _question(
 
 @dataclass
 class Solver:
-    """Answers about positions of one board, with the atlas (if `use_atlas`) and an engine."""
+    """Solves positions of one board with the atlas (if `use_atlas`) and an engine."""
 
     engine: Engine
     use_atlas: bool = True
     interruptible: bool = False
-    """Whether Ctrl-C ends a question; each that the main thread asks then takes a thread."""
+    """Whether Ctrl-C ends a question; each question from the main thread then takes a thread."""
     limits: Limits = field(default_factory=Limits)
     progress: SolveProgress = field(default_factory=SolveProgress)
     root: Position | None = None
-    """The position whose progress is told."""
+    """The position whose progress is reported."""
     _seen: dict[tuple[str, tuple[int, int]], bool | int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, board: Board) -> Self:
-        """Return an interruptible solver with an engine to itself, to judge games and agents by.
+        """Return an interruptible solver with its own engine, to judge games and agents.
 
-        An agent whose engine is another one plays no better for being judged.
+        The agents' engines are separate, so judging does not add proofs to them.
         """
         return cls(Engine(board), interruptible=True)
 
-    @_question
+    @_interruptible
     def wins(self, position: Position) -> bool:
-        """Whether the side to move wins."""
+        """Return whether the side to move wins."""
         moves = position.legal_moves
         if not moves or loses_by_reflection(position):
             return False
@@ -204,13 +203,13 @@ class Solver:
         entry = self.entry(position)
         if entry is not None:
             return entry.mover_wins
-        return bool(self._once("wins", position, lambda: self.engine.wins(position, self.limits)))
+        return bool(self._cached("wins", position, lambda: self.engine.wins(position, self.limits)))
 
-    @_question
+    @_interruptible
     def winning_moves(
         self, position: Position, tick: Callable[[], None] = lambda: None
     ) -> tuple[str, ...]:
-        """The moves after which the opponent has lost, in board order; none in a lost position.
+        """Return the winning moves in board order; none in a lost position.
 
         `tick` is called as each move is decided.
         """
@@ -228,21 +227,23 @@ class Solver:
             tick()
         return tuple(found)
 
-    @_question
+    @_interruptible
     def plies(self, position: Position) -> int:
-        """How long the game lasts if the winner hurries and the loser holds out."""
+        """Return the length of the game if the winner plays for the quickest win and the loser
+        resists longest.
+        """
         moves = position.legal_moves
         if not moves:
             return 0
         if not position.placed:
-            # The first knight's placements come in classes of mirror images; see `_once`.
+            # Placements that are mirror images are searched once; see `_cached`.
             lengths = [self.plies(position.play(move)) for move in moves]
             wins = [length for length in lengths if length % 2 == 0]
             return 1 + (min(wins) if wins else max(lengths))
         entry = self.entry(position)
         if entry is not None:
             return entry.plies
-        return int(self._once("plies", position, lambda: self._count(position)))
+        return int(self._cached("plies", position, lambda: self._count(position)))
 
     def _count(self, position: Position) -> int:
         plies = 1 if self.wins(position) else 0
@@ -253,25 +254,27 @@ class Solver:
         return plies
 
     def lasts(self, position: Position, plies: int) -> bool:
-        """Whether the game lasts exactly that long, when it is known to last no longer or no less.
+        """Return whether the game lasts exactly `plies`, given a bound from one side.
 
-        For the loser's move, at most `plies`; for the winner's, at least.
+        If the side to move loses, it must be known to last at least `plies`; if it wins, at most.
         """
         entry = self.entry(position) if position.placed else None
         if entry is not None or not position.placed or not position.legal_moves:
             return self.plies(position) == plies
         engine, limits = self.engine, self.limits
-        if plies % 2 == 0:  # the mover loses: it must be over by then
+        if plies % 2 == 0:  # the mover loses
             return engine.ends_within(position, plies, limits)
-        # The mover wins, but not sooner.
+        # The mover wins, and must not win sooner.
         return plies == 1 or not engine.ends_within(position, plies - 2, limits)
 
     def entry(self, position: Position) -> Entry | None:
-        """The atlas's word on a position."""
+        """Return the atlas's entry of a position, if the atlas is used and has one."""
         return lookup(position) if self.use_atlas else None
 
-    def _once(self, question: str, position: Position, ask: Callable[[], bool | int]) -> bool | int:
-        """Ask about openings once for all their mirror images; about others, ask."""
+    def _cached(
+        self, question: str, position: Position, ask: Callable[[], bool | int]
+    ) -> bool | int:
+        """Return the answer to a question, computed once for all mirror images of an opening."""
         key = canonical(position)
         if key is None:
             return ask()
@@ -280,7 +283,7 @@ class Solver:
         return self._seen[question, key]
 
     def line(self, position: Position, plies: int) -> tuple[str, ...]:
-        """A principal variation of a game that lasts that long; the first of equal moves."""
+        """Return the principal variation of a game of `plies`; the first of equal moves."""
         moves = []
         while plies > 0:
             for move in position.legal_moves:
@@ -309,14 +312,14 @@ def solve(
     seconds: float | None = None,
     progress: bool | OnProgress = True,
 ) -> Solution:
-    """Solve a position, or that of a FEN.  Ctrl-C, too, ends it with what is known by then.
+    """Solve a position or a FEN.  On Ctrl-C return the part of the solution that is known.
 
-    `distance=False` asks for the winner and the winning moves only, which is faster;
-    `atlas=False` searches even where the answer is stored; `progress` is shown unless it is False,
-    or told to a function.
+    `distance=False` finds the winner and the winning moves only, which is faster; `atlas=False`
+    searches even if the atlas has the answer; `progress` is displayed (True), passed to a function,
+    or neither (False).
 
-    On boards of more than 49 cells, where reflection tells the winner of a placement, nothing more
-    is searched for unless there is a budget: it would take days.
+    On boards of more than 49 cells, if the winner of a placement is known by reflection, nothing
+    else is searched without a budget: it would take days.
     """
     start = time.perf_counter()
     if isinstance(position, str):
@@ -342,14 +345,14 @@ def solve(
     worker = threading.Thread(target=work, name="knightfall-solver", daemon=True)
     worker.start()
     try:
-        with _shown_or_told(progress) as tell:
+        with _progress_or_callback(progress) as report_progress:
             while worker.is_alive():
                 worker.join(PROGRESS_EVERY)
                 if worker.is_alive():
                     state = solver.progress
                     state.nodes, state.fill = engine.nodes, engine.fill
                     state.seconds = time.perf_counter() - start
-                    tell(state)
+                    report_progress(state)
     except KeyboardInterrupt:
         engine.stop()
         worker.join()
@@ -374,8 +377,10 @@ def solve(
 
 
 @contextmanager
-def _shown_or_told(wanted: bool | OnProgress) -> Iterator[OnProgress]:
-    """A line that is kept up to date, nothing at all, or whoever wants to hear."""
+def _progress_or_callback(wanted: bool | OnProgress) -> Iterator[OnProgress]:
+    """Yield a function for progress: a displayed line (True), the given one, or one that does
+    nothing (False).
+    """
     if wanted is not True:
         yield wanted or (lambda state: None)
         return
@@ -385,6 +390,8 @@ def _shown_or_told(wanted: bool | OnProgress) -> Iterator[OnProgress]:
 
 @dataclass
 class _Found:
+    """The results of a solve so far."""
+
     winner: Side | None = None
     winning_moves: tuple[str, ...] | None = None
     plies: int | None = None
@@ -396,7 +403,7 @@ class _Found:
 
 
 def _work(solver: Solver, position: Position, distance: bool, found: _Found) -> None:
-    """Find out one thing after the other, so that whatever is known when time is up stays."""
+    """Fill in the results one after the other, so that those found so far stay if time is up."""
     progress, mover = solver.progress, position.to_move
     found.from_atlas = solver.entry(position) is not None
     progress.stage = "who wins"

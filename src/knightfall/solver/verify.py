@@ -1,13 +1,13 @@
-"""Verify a proof that the second player wins Knight's Isolation, whatever the first one does.
+"""Verify a proof that the second player wins Knight's Isolation against every play of the first.
 
-Run it as ``python verify.py FILE``.  This page needs nothing but Python and shares no line with
-the program that wrote the proof: to believe the proof, it is all you have to read.
+Run it as ``python verify.py FILE``.  This file needs nothing but Python and shares no code with the
+program that wrote the proof: to trust the proof, you only have to read this file.
 
 The game: on a board of some width and height the first player places a knight, then the second;
-then they take turns to move theirs, as in chess, to a cell never occupied before.  Who is to move
-and cannot has lost.
+then they alternate knight moves, as in chess, to a cell that was never occupied before.  The player
+who is to move and cannot has lost.
 
-A certificate is ASCII text, one thing to a line, each line ended by a newline:
+A certificate is ASCII text; each line ends with a newline:
 
     knightfall certificate 1    the format
     board 7x7                   width and height; columns are a, b, c…, rows 1, 2, 3…
@@ -18,19 +18,19 @@ A certificate is ASCII text, one thing to a line, each line ended by a newline:
       d6 e5 =                   equals sign: a line above answers for the same position
     sha256 9f86d0…              of all bytes before this line
 
-Below a line without a mark stand the answers to every move the first player then has (none, if
-it has none).  A first placement is answered for together with its mirror images.
+Below a line without a mark follow the answers to every move that the first player then has (none if
+it has none).  The answer to a first placement is also the answer to its mirror images.
 
-In place of all answers may stand one line,
+Instead of all answers there may be one line,
 
     method mirror               the second player answers with the image in the board's centre
 
 which is a proof on every board where no cell is its own image, that is, where width or height is
 even.  Whenever the first player is to place or to move, the knights are both unplaced or stand on
-images of each other, and the images of open cells are open.  Whatever cell it takes, the image is
-open (it was, and it is not the cell just taken) and can be taken by the second player, because the
-images of knight's moves are knight's moves.  Then all is as before.  So the second player always
-has an answer, and it is the first player who gets stuck.
+images of each other, and the images of open cells are open.  If it takes a cell, the image of that
+cell is open (it was before, and it is not the cell just taken), and the second player can take it,
+because the images of knight's moves are knight's moves.  Then the position is symmetric again.  So
+the second player always has an answer, and the first player runs out of moves.
 """
 
 from __future__ import annotations
@@ -47,21 +47,21 @@ from typing import NamedTuple
 HEADING, MIRROR = "knightfall certificate 1", "method mirror"
 ANSWER = re.compile(r"( *)([a-z][0-9]+) ([a-z][0-9]+)( [?=])?")
 MOST_SEARCHED = 100_000
-"""A position that takes longer is not small: the answers to it must be written out."""
+"""A position whose search takes more is not small: the file must have the answers to it."""
 
 MOST_BYTES = 2**26
-"""The proof of 7x7 takes a hundredth of it."""
+"""A hundred times the size of the proof for 7x7."""
 
 POCKET = 0
-"""Where a knight is before its placement; the cells are 1, 2, 4, 8…, a set of cells their sum."""
+"""The 'cell' of an unplaced knight.  Cells are 1, 2, 4, 8…, a set of cells is their sum."""
 
 
 class Refused(Exception):
-    """The file proves nothing; the message is one line that says where and why."""
+    """The file is not a proof; the message is one line that says where and why."""
 
 
 class Verdict(NamedTuple):
-    """Proven: on this board the second player wins.  The numbers say how much was checked."""
+    """The result of a successful check: the second player wins on this board."""
 
     board: str
     method: str
@@ -72,9 +72,9 @@ class Verdict(NamedTuple):
 
 
 def verify(path: str | Path, on_progress: Callable[[float], None] | None = None) -> Verdict:
-    """Check every line of a certificate.  Raises `Refused`, or `OSError` for an unreadable file.
+    """Check every line of a certificate.  Raise `Refused`, or `OSError` for an unreadable file.
 
-    `on_progress` hears how much of the work is done, from 0 to 1.
+    `on_progress` is called with the share of the work that is done, from 0 to 1.
     """
     certificate = _Certificate(_read(path))
     searched = 0
@@ -90,7 +90,7 @@ def verify(path: str | Path, on_progress: Callable[[float], None] | None = None)
 
 
 def _read(path: str | Path) -> bytes:
-    """All bytes of a file; a device or a pipe may have no end, and no proof is that long."""
+    """Return all bytes of a regular file with at most `MOST_BYTES`."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise Refused("it is not a file")
     with open(path, "rb") as file:
@@ -101,10 +101,10 @@ def _read(path: str | Path) -> bytes:
 
 
 class _Certificate:
-    """A certificate that was read and found complete; only the small positions are unsearched."""
+    """A certificate whose lines are checked; only its small positions are still to be searched."""
 
     def __init__(self, data: bytes) -> None:
-        # A byte that is not ASCII becomes a character that no line may hold.
+        # A byte that is not ASCII becomes a character that no line may have.
         self.lines = data.decode("ascii", "replace").split("\n")
         if self.lines.pop() or not self.lines or not self.lines[-1].startswith("sha256 "):
             raise Refused("the end is missing: the last line must be a sha256")
@@ -117,7 +117,7 @@ class _Certificate:
             self._check_mirror()
         else:
             self._read_answers(0, self.moves[POCKET], POCKET, POCKET)
-        # Only now: a line that is wrong tells more than a checksum that is.
+        # Checked last, because an error in a line says more than a wrong checksum.
         if seal != f"sha256 {hashlib.sha256(data[: -len(seal) - 1]).hexdigest()}":
             raise Refused(f"line {len(self.lines) + 1}: the lines above do not have this sha256")
 
@@ -139,7 +139,7 @@ class _Certificate:
         return f"{width}x{height}"
 
     def _lay_out(self, width: int, height: int) -> None:
-        """Every cell's name, its mirror images, and the cells a knight's move from it."""
+        """Compute every cell's name, its mirror images, and the cells a knight's move from it."""
         cells = {(x, y): 1 << y * width + x for x in range(width) for y in range(height)}
         self.named = {f"{chr(ord('a') + x)}{y + 1}": cell for (x, y), cell in cells.items()}
         self.moves = {POCKET: sum(cells.values())}
@@ -153,7 +153,7 @@ class _Certificate:
             self.images[cell] = sum(cells[image] for image in images)
 
     def _check_mirror(self) -> None:
-        """Check that the image in the centre is a way to answer on this board."""
+        """Check that mirroring in the centre works on this board."""
         if len(self.lines) > 4:
             raise self._refuse(4, f"nothing may follow {MIRROR!r} but the sha256")
         names = {cell: name for name, cell in self.named.items()}
@@ -165,7 +165,7 @@ class _Certificate:
                 raise self._refuse(3, f"knight's moves from {names[cell]} have no images")
 
     def _read_answers(self, depth: int, open: int, first: int, second: int) -> None:
-        """Read the answers to all the first player can do; they stand `depth` spaces deep."""
+        """Read the answers to all of the first player's moves, which are indented by `depth`."""
         above, placing = self.at - 1, first == POCKET
         owed = can_play = open & self.moves[first]
         while self.at < len(self.lines):
@@ -200,11 +200,11 @@ class _Certificate:
                 raise self._refuse(above, f"after this, {name} is not answered")
 
     def search(self, line: int, open: int, first: int, second: int) -> int:
-        """How many positions it takes to see that the first player, who is to move, loses."""
+        """Check that the first player, to move, loses; return how many positions were searched."""
         moves, searched = self.moves, 0
 
         def wins(open: int, mine: int, theirs: int) -> bool:
-            """Whether the mover wins; the sets are where the two can go.  No memo: none pays."""
+            """Return whether the mover wins; `mine` and `theirs` are the cells both can go to."""
             nonlocal searched
             searched += 1
             if searched > MOST_SEARCHED:
@@ -217,10 +217,10 @@ class _Certificate:
                 if not left:
                     return True  # they cannot move
                 ways = moves[cell] & open
-                # With no way on, or a single one that they can take, this move loses.
+                # Without a further move, or with a single one that they can take, this move loses.
                 if ways & (ways - 1) or ways & ~left:
                     tries.append((2 * left.bit_count() - ways.bit_count(), cell, left, ways))
-            tries.sort()  # any order will do; this one is quick
+            tries.sort()  # any order is correct; this one is fast
             for _, cell, left, ways in tries:  # noqa: SIM110, any() takes twice the time
                 if not wins(open ^ cell, left, ways):
                     return True
@@ -232,7 +232,7 @@ class _Certificate:
 
 
 def main() -> int:
-    """Verify the file named on the command line: 0 if it is a proof, 2 if not."""
+    """Verify the file named on the command line; return 0 if it is a proof, 2 if not."""
     try:
         verdict = verify(sys.argv[1] if len(sys.argv) > 1 else "")
     except (Refused, OSError) as error:

@@ -1,15 +1,14 @@
-"""Who wins?  A depth-first search for a proof, and nothing else.
+"""The winner of a position, by a depth-first proof search.
 
-What it does *not* do was measured (benchmarks/solver.py): in this game hardly any position is
-reached twice, so a table is only kept for the upper part of the tree, where it lets threads and
-later questions share work; and two separated knights are played out faster than they are
-recognised.  What pays is to see the end two plies early, to try first what keeps in touch with the
-opponent, with more thought where the tree is thick, and to make a node of the rest cost some twenty
-nanoseconds.  One opening of 7×7 costs twenty times any other unless reflection is known
-(`reflection.py`).
+Its design was measured (benchmarks/solver.py).  In this game hardly any position is reached twice,
+so there is a table only for the upper part of the tree, where threads and later questions share
+work; and playing out two separated knights is faster than detecting the separation.  These pay:
+seeing the end two plies early; trying first the moves that stay in contact with the opponent, with
+better ordering in the upper part; and a cost of about twenty nanoseconds per node in the lower
+part. One opening of 7×7 costs twenty times any other without reflection (`reflection.py`).
 
-A position is *quiet* when the mover can move, the waiter could, and the mover cannot take the
-waiter's only way on.  The search only ever visits quiet positions.
+A position is *quiet* if the mover can move, the waiter could, and the mover cannot take the
+waiter's only move.  The search visits only quiet positions.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from numba import types
 from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
-from knightfall.kernel.interrupt import heed_clock
+from knightfall.kernel.interrupt import check_clock
 from knightfall.kernel.rules import Geometry, spread
 from knightfall.solver.proof_table import (
     STATE,
@@ -41,14 +40,14 @@ from knightfall.solver.reflection import mirrored
 _u64, _i64 = types.uint64, types.int64
 
 WAYS, CONTACT = 1, 4
-"""What a way on is worth in the order of moves, the largest sum first, and how much more if the
-opponent can get there in two moves.  (The hunter counts cells that the runner may step on after its
-next move, the runner those that the hunter can take at once.)  Learned from the truth by
-`benchmarks.move_order`; from 4 on, more contact makes no difference."""
+"""Ordering value of each cell that the knight could move to next, and the bonus if the opponent can
+reach that cell in two moves.  (For the hunter these are cells that the runner may enter after its
+next move, for the runner cells that the hunter can take at once.)  Fitted to solved positions by
+`benchmarks.move_order`; from 4 on, a larger bonus makes no difference."""
 
 MEETING = 2
-"""In the upper part of the tree, what a cell two moves away is worth that the opponent can get to
-in two moves or three: the best of whole searches of training openings, by one node in a hundred."""
+"""Ordering value, in the upper part of the tree, of each cell two moves away that the opponent can
+reach in two or three moves: the best in searches of training openings, by one node in a hundred."""
 
 QUESTION = 0
 """Questions other than "who wins?" are numbered by plies (`distance.py`)."""
@@ -56,13 +55,13 @@ QUESTION = 0
 
 @compiled(types.boolean(_u64, _u64), forceinline=True)
 def trapped(ways: Bits, enemy: Bits) -> bool:
-    """Whether a knight that does not move next is lost: no way on, or one that will be taken."""
+    """Return whether a knight that does not move next is lost: no move, or one that is taken."""
     return ways & (ways - _u64(1)) == _u64(0) and (ways == _u64(0) or ways & enemy != _u64(0))  # type: ignore[no-any-return]
 
 
 @compiled(types.void(STATE, _i64, _i64, _i64), forceinline=True)
 def insert(state: State, ply: int, number: int, move: int) -> None:
-    """Insert a packed move into the sorted row of its ply, which holds `number` so far."""
+    """Insert a packed move into the sorted row of its ply, which has `number` moves so far."""
     row, at = _u64(ply), _u64(number)
     while at != _u64(0) and state.order[row, at - _u64(1)] > move:
         state.order[row, at] = state.order[row, at - _u64(1)]
@@ -72,9 +71,9 @@ def insert(state: State, ply: int, number: int, move: int) -> None:
 
 @compiled(types.boolean(GEOMETRY, STATE, _u64, _u64, _u64, _i64))
 def _lower(board: Geometry, state: State, open: Bits, mine: Bits, theirs: Bits, ply: int) -> bool:
-    """Whether the mover of a quiet position wins.  `mine` and `theirs` are the ways on."""
+    """Return whether the mover of a quiet position wins; `mine` and `theirs` are their moves."""
     state.nodes += 1
-    if rest(mine) == _u64(0):  # nothing to put in order
+    if rest(mine) == _u64(0):  # a single move needs no ordering
         ways, left = open & board.knight[_u64(first(mine))], theirs & ~mine
         if trapped(ways, left) or state.nodes >= board.limit:
             return False
@@ -93,7 +92,7 @@ def _lower(board: Geometry, state: State, open: Bits, mine: Bits, theirs: Bits, 
         number += 1
     for i in range(_u64(number)):
         if state.nodes >= board.limit:
-            return False  # told to stop: whoever asked throws this away
+            return False  # stopped: the caller discards this value
         cell = state.order[_u64(ply), i] & 63
         after = ~(_u64(1) << _u64(cell))
         ways = open & board.knight[_u64(cell)]
@@ -106,12 +105,12 @@ def _lower(board: Geometry, state: State, open: Bits, mine: Bits, theirs: Bits, 
 def _upper(
     board: Geometry, state: State, open: Bits, mover: int, waiter: int, ply: int, left: int
 ) -> bool:
-    """`_lower` with care, for positions with many open cells (`left` of them)."""
+    """Return `_lower` with table and better ordering, for positions with many open cells."""
     known = probe(state, open, mover, waiter)
     if outcome(known) != UNKNOWN:
         return outcome(known) == WINS
     state.nodes += 1
-    heed_clock(board)
+    check_clock(board)
     if mirrored(board, open, mover, waiter):
         store(state, open, mover, waiter, with_outcome(known, 0))
         return False
@@ -157,7 +156,7 @@ def _upper(
     finished_search(state, open, mover, waiter, QUESTION)
     if state.nodes >= board.limit:
         return False
-    # Another thread may have written more in the meantime.
+    # Another thread may have added to the entry in the meantime.
     known = probe(state, open, mover, waiter)
     store(state, open, mover, waiter, with_outcome(known, _i64(wins)))
     return wins
@@ -165,7 +164,7 @@ def _upper(
 
 @compiled(types.boolean(GEOMETRY, STATE, _u64, _i64, _i64))
 def mover_wins(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> bool:
-    """Whether the mover wins.  Meaningless if `state.nodes` has reached ``board.limit``."""
+    """Return whether the mover wins.  Meaningless if `state.nodes` has reached ``board.limit``."""
     mine, theirs = open & board.knight[mover], open & board.knight[waiter]
     if mine == _u64(0):
         return False
@@ -181,7 +180,7 @@ def mover_wins(board: Geometry, state: State, open: Bits, mover: int, waiter: in
     _i64(types.Array(GEOMETRY, 1, "C"), types.Array(STATE, 1, "C"), _u64, _i64, _i64),
 )
 def who_wins(boards: Any, states: Any, open: Bits, mover: int, waiter: int) -> int:
-    """1 if the mover wins, 0 if it loses, −1 if the limit came first."""
+    """Return 1 if the mover wins, 0 if it loses, −1 if the node limit was reached first."""
     board, state = boards[0], states[0]
     wins = mover_wins(board, state, open, mover, waiter)
     return -1 if state.nodes >= board.limit else _i64(wins)

@@ -1,1 +1,1 @@
-"""The arithmetic of results: rates, pairs, sequential tests, ratings."""
+"""Statistics of results: rates, pairs, sequential tests, ratings."""

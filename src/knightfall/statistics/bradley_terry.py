@@ -1,6 +1,7 @@
-"""Bradley and Terry's model with a seat: the likeliest strengths, and how far they may be off.
+"""Bradley and Terry's model with a seat parameter: maximum-likelihood strengths and their errors.
 
-All is in units of strength, the logarithm of odds; of all parameters the seat is the last.
+The unit of strength is the logarithm of odds.  The seat, the advantage of moving first, is the last
+parameter.
 """
 
 from __future__ import annotations
@@ -21,15 +22,16 @@ PRIOR = (ELO / 10_000) ** 2
 """One over the variance of the prior, which is normal around 0."""
 
 LL, SECONDS, FIRSTS, WW = range(4)
-"""How a pair of a and b can end: b won both games, the second players did, the first players did,
-a won both.  It is twice whether a won moving first, plus whether a won moving second."""
+"""The outcomes of a pair of a and b: b won both games, the second player won both times, the first
+player did, a won both.  The number is 2·(a won moving first) + (a won moving second)."""
 
 
 class BradleyTerryFit:
-    """Strengths and seat at their likeliest.
+    """The maximum-likelihood strengths and seat.
 
-    `won` and `played` have the first player in the row and the second in the column.  Of `group`
-    each agent has one: within it everybody has beaten everybody, directly or through others.
+    `won` and `played` have the first player in the row and the second in the column.  `group` has
+    the number of each agent's group: within a group every agent has beaten every other, directly or
+    through a chain of others.
     """
 
     def __init__(self, won: Floats, played: Floats, seat: bool) -> None:
@@ -42,7 +44,7 @@ class BradleyTerryFit:
         for _ in range(500):
             step = self.inverse @ self._slope()
             largest = float(np.abs(step).max())
-            # The likelihood is flat far out, and a whole Newton step may lead astray.
+            # Far from the maximum the likelihood is flat, and a full Newton step may be too long.
             step *= min(1.0, 4.0 / max(largest, 1e-300))
             while (reached := self._value(self.theta + step)) < value and largest > 1e-10:
                 step, largest = step / 2, largest / 2
@@ -52,7 +54,7 @@ class BradleyTerryFit:
 
     @classmethod
     def of_counts(cls, counts: Floats, seat: bool) -> BradleyTerryFit:
-        """From the numbers of pairs by a, b and outcome: two games each."""
+        """Fit the model to the numbers of pairs by a, b and outcome; each pair is two games."""
         a_first = counts[..., FIRSTS] + counts[..., WW]
         b_first = counts[..., FIRSTS] + counts[..., LL]
         total = counts.sum(-1)
@@ -60,14 +62,14 @@ class BradleyTerryFit:
 
     @property
     def chances(self) -> Floats:
-        """With what probability the row, moving first, beats the column."""
-        from scipy.special import expit  # here: it takes long to import
+        """The probability that the row, moving first, beats the column."""
+        from scipy.special import expit  # here, because it takes long to import
 
         return np.asarray(expit(self._odds(self.theta)), float)
 
     @property
     def information(self) -> Floats:
-        """Fisher's, without the prior."""
+        """The Fisher information, without the prior."""
         weight = self.played * self.chances * (1 - self.chances)
         return _spread(weight, weight, weight)
 
@@ -76,7 +78,7 @@ class BradleyTerryFit:
         """The inverse of information and prior: the covariance if all games are independent."""
         k, whole = self.fitted, np.zeros_like(self.prior)
         values, vectors = np.linalg.eigh((self.information + self.prior)[:k, :k])
-        # No eigenvalue is below the prior's, but beside very many games rounding may say so.
+        # No eigenvalue is below the prior's, but with very many games rounding may make it so.
         whole[:k, :k] = (vectors / np.maximum(values, PRIOR)) @ vectors.T
         return whole
 
@@ -84,7 +86,7 @@ class BradleyTerryFit:
         return np.asarray(np.subtract.outer(theta[:-1], theta[:-1]) + theta[-1], float)
 
     def _value(self, theta: Floats) -> float:
-        """The logarithm of the likelihood, prior included."""
+        """Return the logarithm of the likelihood, prior included."""
         odds = self._odds(theta)
         lost = self.played - self.won
         unlikely = self.won * np.logaddexp(0, -odds) + lost * np.logaddexp(0, odds)
@@ -96,11 +98,11 @@ class BradleyTerryFit:
 
 
 def _imagined(won: Floats, played: Floats, seat: bool) -> tuple[Ints, Floats]:
-    """The groups, and what is imagined to be won and lost where results set no limit.
+    """Return the groups, and the imagined wins (and as many losses) where results set no limit.
 
-    Between groups all games were won by the same side, and the likeliest difference would be
-    infinite.  Half a game won and half a game lost, divided among the games an agent played with
-    other groups, make it finite and leave it large.  The same is done for the seat.
+    Between groups all games were won by the same side, and the maximum-likelihood difference would
+    be infinite.  Half a game won and half a game lost, divided among the games an agent played
+    against other groups, make it finite but large.  The same is done for the seat.
     """
     from scipy.sparse.csgraph import connected_components
 
@@ -114,11 +116,11 @@ def _imagined(won: Floats, played: Floats, seat: bool) -> tuple[Ints, Floats]:
 
 
 def _seat_is_unlimited(won: Bools, lost: Bools) -> bool:
-    """Whether a seat worth more and more (or less and less) never contradicts a result.
+    """Return whether results set no upper (or no lower) limit to the value of the seat.
 
-    Let the seat be worth 1.  Who won moving first may be weaker than the loser by 1, who won
-    moving second is stronger by 1 or more.  There are such strengths unless, going around some
-    circle of winners and losers, one comes back stronger than oneself.
+    Let the seat be worth 1.  An agent that won moving first may be weaker than the loser by 1; one
+    that won moving second is stronger by 1 or more.  Such strengths exist unless some cycle of
+    winners and losers makes an agent stronger than itself.
     """
     from scipy.sparse.csgraph import NegativeCycleError, bellman_ford
 
@@ -134,22 +136,23 @@ def _seat_is_unlimited(won: Bools, lost: Bools) -> bool:
     return False
 
 
-# -- what games from one opening have in common ----------------------------------------------
+# -- correlation of games from the same opening ----------------------------------------------
 #
 # The covariance of the estimate is inverse · spread · inverse, where spread is the covariance of
 # the slope of the likelihood.  For independent games that is the information, prior included, and
-# the covariance is the inverse; what follows comes on top.  The game of a (moving first) and b adds
+# the covariance is the inverse; the functions below return additions to the spread.  The game of a
+# (moving first) and b adds
 # (its residual)·(d + s) to the slope, that of b and a (its residual)·(s − d), where d is +1 for
 # agent a and −1 for agent b, and s is 1 for the seat.
 
 
 def of_one_pair(model: BradleyTerryFit, counts: Floats) -> Floats:
-    """What it changes in the spread that both games of a pair share an opening.
+    """Return the change of the spread because both games of a pair share an opening.
 
-    If their residuals have covariance c, it is 2c·(ssᵀ − ddᵀ): doubt moves from the strengths to
-    the seat.  Each couple's c is measured, with 4 imagined pairs that are as correlated as those
-    of all couples together; and these include 2 imagined pairs that were not split, so that a few
-    pairs which happen to be split leave some doubt.
+    If their residuals have covariance c, it is 2c·(ssᵀ − ddᵀ): uncertainty moves from the strengths
+    to the seat.  Each couple's c is measured, with 4 imagined pairs of the correlation of all
+    couples together; and these include 2 imagined pairs that were not split, so that a few pairs
+    that happen to be split leave some uncertainty.
     """
     first, second = _residuals(model)
     pairs = counts.sum(-1)
@@ -172,10 +175,10 @@ def of_one_opening(
     count: Floats,
     opening: Ints,
 ) -> Floats:
-    """What it adds to the spread that pairs of different couples share openings.
+    """Return the change of the spread because pairs of different couples share openings.
 
-    `where` holds a, b and outcome of each pair, `opening` a number from 0 on.  Only directions in
-    which it adds something are kept: errors by pairs are the least there are.
+    `where` has a, b and outcome of each pair, `opening` the number of its opening, from 0.  Only
+    directions in which the spread grows count: errors are never smaller than those by pairs.
     """
     first, second = _residuals(model)
     strengths, seat = first - second, first + second
@@ -196,13 +199,13 @@ def of_one_opening(
 
 
 def _residuals(model: BradleyTerryFit) -> tuple[Floats, Floats]:
-    """By a, b and outcome: what the first players won beyond expectation, in either game."""
+    """Return, by a, b and outcome, the first players' wins minus expectation in either game."""
     there, back = model.chances[..., None], model.chances.T[..., None]
     return np.array([0, 0, 1, 1]) - there, np.array([1, 0, 1, 0]) - back
 
 
 def _spread(strengths: Floats, both: Floats, seat: Floats) -> Floats:
-    """Σ strengths·ddᵀ + both·(dsᵀ + sdᵀ) + seat·ssᵀ over all a (rows) and b (columns)."""
+    """Return Σ strengths·ddᵀ + both·(dsᵀ + sdᵀ) + seat·ssᵀ over all a (rows) and b (columns)."""
     n = len(strengths)
     total = np.empty((n + 1, n + 1))
     total[:n, :n] = np.diag(strengths.sum(0) + strengths.sum(1)) - strengths - strengths.T

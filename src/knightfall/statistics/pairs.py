@@ -1,8 +1,8 @@
-"""What the results of a match say: score, Elo, and how sure one can be of them.
+"""Estimates from the results of a match: score, Elo, and their errors.
 
 The unit is the pair: one opening, played from both seats.  A pair is worth 0, ¼, ½, ¾ or 1, so a
-match is five counts, LL, LD, WL (with DD), WD and WW.  Our game has no draws and leaves two of
-them empty, but results of games that have some are judged by the same formulas.
+match is five counts, LL, LD, WL (with DD), WD and WW.  Knight's Isolation has no draws and leaves
+two of them empty, but the formulas hold for games with draws, too.
 
 Few or one-sided results give finite or infinite numbers; never nan, and never an error of 0.
 """
@@ -30,7 +30,7 @@ GAME_SCORES = (0.0, 0.5, 1.0)
 
 
 def elo_of(score: float) -> float:
-    """The Elo difference at which one expects this score; infinite at 0 and 1, and beyond."""
+    """Return the Elo difference at which a score is expected; infinite outside of 0 to 1."""
     if score <= 0.0:
         return -math.inf
     if score >= 1.0:
@@ -39,8 +39,8 @@ def elo_of(score: float) -> float:
 
 
 def score_of(elo: float) -> float:
-    """The score one expects at this Elo difference."""
-    weaker = math.pow(10.0, -abs(elo) / 400.0)  # of the two; never overflows
+    """Return the expected score at an Elo difference."""
+    weaker = math.pow(10.0, -abs(elo) / 400.0)  # the odds of the weaker one; never overflows
     return 1.0 / (1.0 + weaker) if elo >= 0 else weaker / (1.0 + weaker)
 
 
@@ -49,10 +49,10 @@ def score_of(elo: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class MatchEstimate:
-    """What a match says of the agent whose wins were counted; errors are 95 % to either side.
+    """Estimates for the agent whose wins were counted; errors are 95 % to either side.
 
-    When every unit (pair or game) scored the same there is no spread to take an error from:
-    `se` then comes from the interval `low` to `high`, and so does `elo_error`.
+    If all units (pairs or games) have the same score, there is no variance to take an error from:
+    `se` and `elo_error` are then taken from the interval `low` to `high`.
 
                         nothing played  one-sided   all ½            anything else
       score, elo        ½, 0            1, inf      ½, 0             finite
@@ -78,10 +78,10 @@ class MatchEstimate:
     elo: float
     elo_error: float
     nelo: float
-    """Elo measured in the noise of one game: what decides how long a test takes."""
+    """Normalized Elo, in units of one game's standard deviation: it decides a test's length."""
     nelo_error: float
     los: float
-    """Likelihood of superiority: how sure one is to count the wins of the better agent."""
+    """Likelihood of superiority: the probability that this agent is the better one."""
 
     @property
     def elo_interval(self) -> tuple[float, float]:
@@ -90,22 +90,22 @@ class MatchEstimate:
 
 
 def of_pairs(counts: PairCounts) -> MatchEstimate:
-    """What these pairs say."""
+    """Return the estimates from pairs."""
     return _estimate(checked_counts(counts, 5), PAIR_SCORES, games_per_unit=2)
 
 
 def of_games(wins: int, losses: int, draws: int = 0) -> MatchEstimate:
-    """What these games say if all are independent: for results of which no pairs are known."""
+    """Return the estimates from independent games, for results without pairs."""
     return _estimate(checked_counts((losses, draws, wins), 3), GAME_SCORES, games_per_unit=1)
 
 
 def rate_interval(counts: PairCounts) -> tuple[float, float]:
-    """A 95 % interval for the score from pair counts; 0 to 1 if there are none.
+    """Return a 95 % interval for the score from pair counts; 0 to 1 if there are none.
 
-    It is Wilson's interval for as many independent games as would have the spread of these N
+    It is Wilson's interval for as many independent games as would have the variance of these N
     pairs: n = m(1 − m)·N/v, but at least N, where m and v are the mean and the variance of the
-    pairs played and two imagined ones, one won and one lost.  Without those two a few pairs that
-    happen to agree would claim to know everything.
+    pairs played and two imagined ones, one won and one lost.  Without these two, a few pairs with
+    equal scores would have no error at all.
 
     Coverage, counted exactly for 38 distributions from level to 99 % won and from independent
     games to openings that decide nearly everything: on average 98 % at 5 pairs, 97 % at 35 and 96 %
@@ -127,7 +127,7 @@ def _estimate(counts: Sequence[int], scores: Sequence[float], games_per_unit: in
         nelo_error = Z * NELO / math.sqrt(games_per_unit * units)
         los = 0.5 * math.erfc((0.5 - score) / se / math.sqrt(2))
     else:
-        # What a coin of unknown bias says that has always fallen on the same side.
+        # As for a coin of unknown bias that has always fallen on the same side.
         doubt = 0.5 ** (units + 1)
         se = (high - low) / (2 * Z)
         elo_error = _half_width(elo_of(low), elo_of(high))
@@ -148,6 +148,7 @@ def _estimate(counts: Sequence[int], scores: Sequence[float], games_per_unit: in
 
 
 def _half_width(low: float, high: float) -> float:
+    """Return half the width of an interval, infinite if an end is."""
     # With very many games both may round to the same infinity.
     return (high - low) / 2 if math.isfinite(low) and math.isfinite(high) else math.inf
 
@@ -163,7 +164,7 @@ def _interval(counts: Sequence[int], scores: Sequence[float]) -> tuple[float, fl
 
 
 def _moments(counts: Sequence[int], scores: Sequence[float]) -> tuple[float, float]:
-    """Mean and variance; the variance is divided by the number of units itself."""
+    """Return mean and population variance."""
     units = sum(counts)
     mean = math.fsum(n * a for n, a in zip(counts, scores, strict=True)) / units
     spread = math.fsum(n * (a - mean) ** 2 for n, a in zip(counts, scores, strict=True))
@@ -171,7 +172,7 @@ def _moments(counts: Sequence[int], scores: Sequence[float]) -> tuple[float, flo
 
 
 def checked_counts(counts: Sequence[int], classes: int) -> list[int]:
-    """The counts, if they are so many and none is negative."""
+    """Return the counts as ints.  Raise an error unless they are `classes`, none negative."""
     if len(counts) != classes:
         raise KnightfallError(f"{len(counts)} counts were given: {classes} are accepted")
     for count in counts:
@@ -185,7 +186,7 @@ def checked_counts(counts: Sequence[int], classes: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How much more one agent scores than another on the same openings, opponent by opponent."""
+    """The difference of two agents' scores on the same openings against the same opponents."""
 
     pairs: int
     mean: float
@@ -193,13 +194,13 @@ class Difference:
     """The 95 % interval, from −1 to 1 at most."""
     high: float
     p: float
-    """The chance of so large a difference if there is none; below 0.05 when 0 lies outside."""
+    """The p-value of no difference; below 0.05 if 0 lies outside of the interval."""
 
 
 ALPHA = 0.05
 
 USUAL_DIFFERENCE = 0.03
-"""The spread of differences between heuristics in points of the win rate, as an expectation.
+"""The expected standard deviation of differences between heuristics, as a share of wins.
 
 It decides where the sequential interval is narrowest (see `sequential_difference`), not whether it
 is valid."""
@@ -209,12 +210,12 @@ def difference(scores_a: Sequence[float], scores_b: Sequence[float]) -> Differen
     """Compare two agents that met the same opponents from the same openings, pair by pair.
 
     `scores_a[k]` and `scores_b[k]` are pair scores from 0 to 1 against the same opponent from the
-    same opening.  What an opening decides for both cancels out, so this is sharper than two
-    separate scores.  It takes the k-th differences for independent of each other: average over
-    the opponents first if several were met from each opening.
+    same opening.  An opening's effect on both cancels out, so this is more precise than two
+    separate scores.  Differences are assumed to be independent: average over the opponents first
+    if several were met from each opening.
 
-    Student's test, but the variance includes two imagined differences, +½ and −½, so that pairs
-    that happen to agree leave some doubt.  Measured over 27 distributions the interval covers at
+    It is Student's test, but the variance includes two imagined differences, +½ and −½, so that
+    equal differences leave some error.  Measured over 27 distributions the interval covers at
     least 96 % at 5 pairs and typically 95 to 97 % from 20 on; only where nine differences in ten
     are the same and the tenth a whole point away is it 87 % at 20 and 93 % at 100.  No pairs: no
     difference, −1 to 1, p = 1.
@@ -222,7 +223,7 @@ def difference(scores_a: Sequence[float], scores_b: Sequence[float]) -> Differen
     gaps = _gaps(scores_a, scores_b)
     if not gaps.size:
         return Difference(0, 0.0, -1.0, 1.0, 1.0)
-    from scipy.special import stdtr, stdtrit  # here: it takes half a second to import
+    from scipy.special import stdtr, stdtrit  # here, because it takes half a second to import
 
     mean, se = _mean_and_error(gaps)
     freedom = gaps.size + 1
@@ -232,18 +233,18 @@ def difference(scores_a: Sequence[float], scores_b: Sequence[float]) -> Differen
 
 
 def sequential_difference(scores_a: Sequence[float], scores_b: Sequence[float]) -> Difference:
-    """Compare two agents as `difference` does, but by numbers that may be looked at at any time.
+    """Compare two agents like `difference`, but validly at any time (a sequential test).
 
-    The interval covers the truth after every pair at once with 95 %, and p is below α at some time
-    in at most a share α of all comparisons of equals.  So whoever stops when the answer is clear
-    is not misled.  It is Robbins' normal mixture: the likelihood of the mean gap if the true one is
-    drawn from N(0, `USUAL_DIFFERENCE`²), over that if it is 0, is a martingale between equals, and
-    seldom large.  The price is an interval about 1.6 times as wide as that of `difference`.
+    With 95 % probability the interval covers the truth after every pair at once, and p is ever
+    below α in at most a share α of all comparisons of equals.  So it is valid to stop as soon as
+    the answer is clear.  It is Robbins' normal mixture: the likelihood of the mean gap if the true
+    one is drawn from N(0, `USUAL_DIFFERENCE`²), over that if it is 0, is a martingale between
+    equals, and seldom large.  The interval is about 1.6 times as wide as that of `difference`.
 
-    The variance is estimated, as there.  Simulated for eight ways in which equals may differ, from
-    nearly always alike to gaps of −½ and twice as rare ones of +1, and looked at after 20 rounds
-    and each twentieth more up to 2,352 rounds of one or of seven pairs, p was below 0.05 at some
-    time in 0.5 to 3.3 % of 1,500 to 3,000 comparisons each.
+    The variance is estimated as there.  In simulations of eight distributions of equals' gaps, from
+    nearly always 0 to gaps of −½ and half as many of +1, tested after 20 rounds and after each 5 %
+    more up to 2,352 rounds of one or of seven pairs, p was ever below 0.05 in 0.5 to 3.3 % of 1,500
+    to 3,000 comparisons each.
     """
     gaps = _gaps(scores_a, scores_b)
     if not gaps.size:
@@ -257,7 +258,7 @@ def sequential_difference(scores_a: Sequence[float], scores_b: Sequence[float]) 
 
 
 def _gaps(scores_a: Sequence[float], scores_b: Sequence[float]) -> npt.NDArray[np.float64]:
-    """Return the differences of pair scores, or raise if they are no such scores."""
+    """Return the differences of pair scores.  Raise an error if they are not scores from 0 to 1."""
     a, b = np.asarray(scores_a, float), np.asarray(scores_b, float)
     if a.ndim != 1 or a.shape != b.shape:
         raise KnightfallError(
@@ -277,10 +278,10 @@ def _mean_and_error(gaps: npt.NDArray[np.float64]) -> tuple[float, float]:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values adjusted for being many, by Holm's method, in the order given.
+    """Return p-values adjusted for multiple comparisons by Holm's method, in the order given.
 
-    Calling those below 0.05 real errs once or more in at most 5 % of all such families of
-    comparisons, whatever the comparisons have to do with each other.
+    If those below 0.05 are called significant, at most 5 % of all such families of comparisons have
+    a false one, for any dependence between the comparisons.
     """
     for p in p_values:
         if not 0 <= p <= 1:
@@ -288,7 +289,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     adjusted = [1.0] * len(p_values)
     worst = 0.0
     for rank, at in enumerate(sorted(range(len(p_values)), key=lambda k: p_values[k])):
-        # Who comes later in the order is never more certain than who came before.
+        # A larger p-value is never adjusted below a smaller one.
         worst = max(worst, min(1.0, (len(p_values) - rank) * p_values[at]))
         adjusted[at] = worst
     return adjusted

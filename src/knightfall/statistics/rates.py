@@ -6,20 +6,20 @@ import math
 from dataclasses import dataclass
 
 Z = 1.959964
-"""Standard errors to either side that make 95 %."""
+"""Standard errors to either side of a 95 % interval."""
 
 
 def wilson(rate: float, of: float) -> tuple[float, float]:
-    """Wilson's 95 % interval for a rate that was seen in so many independent cases; 0 to 1 of none.
+    """Return Wilson's 95 % interval for a rate in `of` independent cases; 0 to 1 if there are none.
 
-    Cases need not be whole: some results are worth as many as their spread says.
+    `of` need not be whole: it may be an effective number of cases.
     """
     if not of:
         return 0.0, 1.0
     whole = 1 + Z * Z / of
     middle = (rate + Z * Z / (2 * of)) / whole
     reach = Z * math.sqrt(rate * (1 - rate) / of + (Z / (2 * of)) ** 2) / whole
-    # Rounding must not push the ends past what they are exactly.
+    # Rounding must not push the ends past their exact values.
     low = 0.0 if rate == 0 else max(0.0, min(rate, middle - reach))
     high = 1.0 if rate == 1 else min(1.0, max(rate, middle + reach))
     return low, high
@@ -34,10 +34,10 @@ class Share:
 
     @property
     def rate(self) -> float | None:
-        """The share itself; None of nothing."""
+        """The share itself; None if there are no cases."""
         return self.count / self.of if self.of else None
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval; of nothing, all is possible."""
+        """Wilson's 95 % interval; 0 to 1 if there are no cases."""
         return wilson(self.rate or 0.0, self.of)

@@ -1,29 +1,30 @@
-"""Ratings of many agents at once, from who beat whom and who moved first.
+"""Ratings of many agents at once, from the results of their games and who moved first.
 
 Bradley and Terry's model: the first player wins with the odds e^(strength of the first − strength
-of the second + seat), and strengths and seat are those that make the results likeliest.  A
-strength of 1 is 400/ln 10 Elo.
+of the second + seat), and strengths and seat are the maximum-likelihood estimates.  A strength of 1
+is 400/ln 10 Elo.
 
-**Every answer is finite.**  Where all games went one way, as with an agent that never lost, no
-rating is high enough; half a game won and half a game lost are then imagined, so that 10 : 0 counts
-like 10½ : ½ and the error is large.  And before any game each strength and the seat are normal
-around 0 with a standard deviation of 10,000 Elo.  That moves nothing that games support (four games
-by 0.03 %), but it is all there is to say of an agent that never played or of groups that never met:
-errors are then in the ten thousands.  Within a `group` results limit a difference from both sides.
+**Every rating is finite.**  If all games went one way, as with an agent that never lost, the
+likelihood has no maximum; half a game won and half a game lost are then imagined, so that 10 : 0
+counts like 10½ : ½ and the error is large.  The prior of each strength and of the seat is normal
+around 0 with a standard deviation of 10,000 Elo.  That hardly changes ratings based on games (with
+four games by 0.03 %), but decides those of agents that never played and the differences of groups
+that never met: their errors are in the ten thousands.  Within a `group` results limit a difference
+from both sides.
 
-**The errors know of openings.**  Plain errors, from the curvature of the likelihood, take all games
-for independent.  But both games of a pair share an opening, and what the opening decides is won
-once and lost once: it adds to the doubt about the seat and takes from the doubt about strengths.
-In 1,000 simulated leagues of 6 with 50 pairs for each couple, where equals split 70 to 85 % of
-their pairs, plain 95 % errors of a difference were 20 to 75 % too wide and covered 98 to 100 %, and
-those of the seat were 15 to 20 % too narrow and covered 88 to 92 %.  Those of `of_pairs` covered 94
-to 97 % of both, and 93 to 95 % with only 5 pairs for each couple.
+**Errors take openings into account.**  Ordinary errors, from the curvature of the likelihood,
+assume independent games.  But both games of a pair share an opening, and its effect is won once and
+lost once: it increases the error of the seat and decreases the errors of strengths. In 1,000
+simulated leagues of 6 with 50 pairs for each couple, where equals split 70 to 85 % of their pairs,
+ordinary 95 % errors of a difference were 20 to 75 % too wide and covered 98 to 100 %, and those of
+the seat were 15 to 20 % too narrow and covered 88 to 92 %.  Those of `of_pairs` covered 94 to 97 %
+of both, and 93 to 95 % with only 5 pairs for each couple.
 
-If all couples play the *same* openings, luck with these is common to all games: it stretches or
-shrinks the whole table, and it moves the seat.  Errors by pairs then still cover 95 % of the
+If all couples play the *same* openings, their effects are common to all games: they stretch or
+shrink the whole table, and shift the seat.  Errors by pairs then still cover 95 % of the
 differences of neighbours, but only 64 to 87 % of that of the first and the last, and 27 to 62 % of
-the seat.  Say which pair was played from which opening, and with 40 or 50 openings the errors cover
-93 to 98 % of all of these; with 10 openings 85 % at worst.
+the seat. With the `opening` of each pair given, and 40 or 50 openings, the errors cover 93 to 98 %
+of all of these; with 10 openings 85 % at worst.
 """
 
 from __future__ import annotations
@@ -52,16 +53,16 @@ from knightfall.statistics.rates import Z
 __all__ = ["FIRSTS", "LL", "SECONDS", "WW", "Pairs", "Ratings", "of_pairs"]
 
 MOST_GAMES = 1e12
-"""Of one couple; beside more of them the prior is lost to rounding."""
+"""The most games of one couple: with more, rounding loses the prior."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Pairs between agents, which are numbers from 0 on; one item for each pair, or for many.
+    """Results of pairs between agents, which are numbers from 0; an item is one pair, or several.
 
-    `outcome` is LL, SECONDS, FIRSTS or WW from the view of `a`: twice whether a won moving first,
-    plus whether a won moving second.  `count` is how many such pairs there are, 1 by default.
-    `opening` names openings by number; without it each pair has one of its own.
+    `outcome` is LL, SECONDS, FIRSTS or WW from the view of `a`: 2·(a won moving first) + (a won
+    moving second).  `count` is the number of such pairs, 1 by default.  `opening` is the number of
+    the opening; without it each pair counts as played from an opening of its own.
     """
 
     a: Ints
@@ -72,10 +73,10 @@ class Pairs:
 
     @classmethod
     def counted(cls, counts: Mapping[tuple[int, int], Sequence[float]]) -> Pairs:
-        """Pairs from their numbers for each couple (a, b).
+        """Return pairs from their counts for each couple (a, b).
 
-        Four counts are LL, SECONDS, FIRSTS and WW.  Three are LL, WL and WW: who moved first in
-        the games won is then unknown, the WL are halved, and seat_elo is 0 without meaning it.
+        Four counts are LL, SECONDS, FIRSTS and WW.  Three are LL, WL and WW: then it is unknown who
+        moved first in the games won, WL is halved, and seat_elo is 0 without meaning.
         """
         rows = []
         for (a, b), given in counts.items():
@@ -94,40 +95,41 @@ class Ratings:
     """Ratings in Elo; all errors are 95 % to either side.
 
     The mean rating is 0: the mean over the largest group of comparable agents if that is more
-    than half of them, and over all otherwise.  So somebody who lost every game and may be anything
-    from bad to hopeless blurs no rating but its own.
+    than half of them, and over all otherwise.  So an agent that lost every game, whose rating has a
+    large error, does not increase the errors of the others.
     """
 
     elo: Floats
     seat_elo: float
-    """What moving first is worth."""
+    """The advantage of moving first, in Elo."""
     covariance: Floats
-    """Of the ratings and, in the last row and column, the seat; in Elo²."""
+    """The covariance of the ratings and, in the last row and column, the seat; in Elo²."""
     group: Ints
-    """Within a group everybody has beaten everybody, directly or through others."""
+    """Numbers of the agents' groups: within a group every agent has beaten every other, directly or
+    through a chain of others."""
 
     def error(self, i: int) -> float:
-        """The error of one rating, as a distance from the mean (or from the anchor)."""
+        """Return the error of one rating, relative to the mean (or to the anchor)."""
         return Z * math.sqrt(max(0.0, self.covariance[i, i]))
 
     @property
     def seat_error(self) -> float:
-        """The error of the seat's worth; 0 if it was left out."""
+        """The error of `seat_elo`; 0 if the seat was not fitted."""
         return self.error(-1)
 
     def difference(self, i: int, j: int) -> tuple[float, float]:
-        """How much better i is than j, and the error of that: not the sum of their errors."""
+        """Return the difference of two ratings and its error (not the sum of their errors)."""
         c = self.covariance
         variance = c[i, i] + c[j, j] - 2 * c[i, j]
         return float(self.elo[i] - self.elo[j]), Z * math.sqrt(max(0.0, variance))
 
     def los(self, i: int, j: int) -> float:
-        """The likelihood that i is better than j; ½ for an agent and itself."""
+        """Return the likelihood that i is better than j; ½ for an agent and itself."""
         gap, error = self.difference(i, j)
         return 0.5 * math.erfc(-Z * gap / error / math.sqrt(2)) if error else 0.5
 
     def anchored(self, i: int) -> Ratings:
-        """The same ratings seen from agent i, whose own is 0 and has no error."""
+        """Return the ratings relative to agent i, whose own is 0 without error."""
         shift = np.eye(len(self.covariance))
         shift[:-1, i] -= 1
         return replace(
@@ -138,7 +140,7 @@ class Ratings:
 
 
 def of_pairs(agents: int, pairs: Pairs, *, seat: bool = True) -> Ratings:
-    """Ratings from pairs, with errors that know which games share an opening (see above)."""
+    """Return ratings from pairs, with errors that take shared openings into account (see above)."""
     counts = _tally(agents, pairs)
     model = BradleyTerryFit.of_counts(counts, seat)
     shared = of_one_pair(model, counts)
@@ -149,7 +151,7 @@ def of_pairs(agents: int, pairs: Pairs, *, seat: bool = True) -> Ratings:
 
 
 def _ratings(model: BradleyTerryFit, covariance: Floats) -> Ratings:
-    """In Elo, around their mean."""
+    """Return the ratings in Elo, relative to their mean."""
     group = model.group
     sizes = np.bincount(group)
     members = group == sizes.argmax() if 2 * sizes.max() > len(group) else np.ones_like(group)
@@ -158,7 +160,7 @@ def _ratings(model: BradleyTerryFit, covariance: Floats) -> Ratings:
     return Ratings(
         elo=ELO * (around @ model.theta)[:-1],
         seat_elo=ELO * float(model.theta[-1]),
-        # Beside agents of whom nothing is known, rounding makes it lopsided.
+        # Symmetrised, because rounding is large with agents that never played.
         covariance=ELO**2 / 2 * (around @ (covariance + covariance.T) @ around.T),
         group=group,
     )
@@ -168,7 +170,7 @@ def _ratings(model: BradleyTerryFit, covariance: Floats) -> Ratings:
 
 
 def _tally(agents: int, pairs: Pairs) -> Floats:
-    """The numbers of pairs by a, b and outcome."""
+    """Return the numbers of pairs by a, b and outcome."""
     _check(agents, np.concatenate([pairs.a, pairs.b]), _count(pairs))
     for outcome in pairs.outcome[(pairs.outcome < LL) | (pairs.outcome > WW)][:1]:
         raise KnightfallError(f"no outcome {outcome}: {LL} (LL) to {WW} (WW) are accepted")
@@ -182,7 +184,7 @@ def _count(pairs: Pairs) -> Floats:
 
 
 def _numbered(names: Ints) -> Ints:
-    """The openings as numbers from 0 on."""
+    """Return the openings renumbered from 0."""
     return np.asarray(np.unique(names, return_inverse=True)[1], np.int64)
 
 

@@ -1,13 +1,13 @@
-"""Wald's sequential test: play until the question is decided, and not a pair longer.
+"""Wald's sequential probability ratio test (SPRT): play until the question is decided.
 
-Two hypotheses about a strength, H0: it is elo0, H1: it is elo1.  After every pair the
-log-likelihood ratio says how much better H1 explains what has been seen; the match ends when it
-leaves the bounds, and then at most a share alpha of all matches accepts H1 where H0 is true, and a
-share beta H0 where H1 is true.  How often openings are split is part of neither hypothesis, so
-each is represented by the distribution of its strength that explains the results best.
+There are two hypotheses about a strength, H0: it is elo0, H1: it is elo1.  After every pair the
+log-likelihood ratio measures how much better H1 explains the results; the match ends when it leaves
+the bounds.  Then at most a share alpha of all matches accepts H1 if H0 is true, and a share beta
+accepts H0 if H1 is true.  Neither hypothesis says how often pairs are split, so each is represented
+by the distribution with its strength that explains the results best.
 
 The strength is an Elo difference (model "logistic") or normalized Elo ("normalized"), which is
-measured in the noise of a game: the same bounds then take about as long whoever is playing.
+measured in standard deviations of a game: the same bounds then take about as long for any agents.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ Hypothesis = Literal["H0", "H1"]
 
 MODELS = ("normalized", "logistic")
 LARGEST_ELO = 1000.0
-"""Bounds and true strengths go from minus this to this."""
+"""Bounds and true strengths must lie between minus this and this."""
 
 EMPTY = 1e-3
-"""What an empty class counts: no hypothesis may be ruled out by what has not been seen yet."""
+"""The count of an empty class, so that a class not seen yet does not exclude a hypothesis."""
 
 USUAL_SPLIT = 2 / 3
 """The share of pairs that agents of equal strength split: in 100 pairs on 7×7 from random openings
@@ -43,7 +43,7 @@ id(open) and id(bfs_reach) at 2,500 nodes split 64, depth-3 searches 58, greedy 
 id(improved) against id(bfs_reach) 76."""
 
 OVERSHOOT = 0.5826
-"""By how many standard deviations of a step a random walk overshoots a bound, on average."""
+"""Mean overshoot of a random walk over a bound, in standard deviations of a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,22 +78,22 @@ class Sprt:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Where the test ends: H0 is accepted at the lower bound, H1 at the upper."""
+        """The bounds of the log-likelihood ratio: H0 is accepted at the lower, H1 at the upper."""
         return (
             math.log(self.beta) - math.log1p(-self.alpha),
             math.log1p(-self.beta) - math.log(self.alpha),
         )
 
     def llr(self, counts: PairCounts) -> float:
-        """The log-likelihood ratio of H1 to H0 after these pairs; 0 before the first."""
+        """Return the log-likelihood ratio of H1 to H0 after these pairs; 0 before the first."""
         return self._llr(checked_counts(counts, 5), PAIR_SCORES, math.sqrt(2))
 
     def llr_of_games(self, wins: int, losses: int, draws: int = 0) -> float:
-        """The same for single games that are independent of each other."""
+        """Return the log-likelihood ratio after independent single games."""
         return self._llr(checked_counts((losses, draws, wins), 3), GAME_SCORES, 1.0)
 
     def verdict(self, llr: float) -> Hypothesis | None:
-        """The hypothesis this ratio accepts; None while it is between the bounds."""
+        """Return the hypothesis that a ratio accepts; None while it is between the bounds."""
         lower, upper = self.bounds
         return "H0" if llr <= lower else "H1" if llr >= upper else None
 
@@ -109,7 +109,7 @@ class Sprt:
     def _steps(
         self, frequencies: Sequence[float], scores: Sequence[float], per_game: float
     ) -> list[float]:
-        """ln(p1/p0) of each class, p0 and p1 being the likeliest distributions."""
+        """Return ln(p1/p0) of each class; p0 and p1 are the maximum-likelihood distributions."""
         weights0, weights1 = (
             _likeliest_t(frequencies, scores, elo * per_game / NELO)
             if self.model == "normalized"
@@ -119,20 +119,21 @@ class Sprt:
         return [math.log(w0 / w1) for w0, w1 in zip(weights0, weights1, strict=True)]
 
 
-# -- the likeliest distribution under a hypothesis -------------------------------------------
+# -- the maximum-likelihood distribution under a hypothesis ----------------------------------
 #
-# Both functions answer with weights w such that p = frequency / w is that distribution: a class
-# of hardly any weight in the results may have a lot of it under the hypothesis, and the quotient
-# of two such p is exact while the p themselves may not be.
+# Both functions return weights w such that p = frequency / w is that distribution: a class with a
+# tiny frequency may have a large p under the hypothesis, and the quotient of two such p is exact
+# while the p themselves may not be.
 
 
 def _likeliest_mean(frequencies: Sequence[float], gaps: Sequence[float]) -> list[float]:
-    """The likeliest distribution with Σ p·gap = 0; some gaps must be above 0 and some below.
+    """Return the weights of the likeliest distribution with Σ p·gap = 0.
 
-    p = f / (1 + θ·gap), with θ between its poles −1/max and −1/min such that the mean vanishes.
-    Where between them is measured by x, θ = −(1−λ)/max − λ/min and λ = 1/(1+e⁻ˣ): every weight is
-    then a sum of two terms ≥ 0, which loses no digits near a pole.  The logarithm of what pulls
-    the mean up over what pulls it down is nearly linear in x, so Newton needs few steps.
+    Some gaps must be positive and some negative.  p = f / (1 + θ·gap), with θ between its poles
+    −1/max and −1/min such that the mean vanishes.  The unknown is x, with θ = −(1−λ)/max − λ/min
+    and λ = 1/(1+e⁻ˣ): every weight is then a sum of two terms ≥ 0, which loses no digits near a
+    pole. The logarithm of the positive part of the mean over the negative part is nearly linear in
+    x, so Newton's method needs few steps.
     """
     most, least = max(gaps), min(gaps)
     ends = [(1 - gap / most, 1 - gap / least) for gap in gaps]
@@ -171,15 +172,16 @@ def _likeliest_mean(frequencies: Sequence[float], gaps: Sequence[float]) -> list
 
 
 def _likeliest_t(frequencies: Sequence[float], scores: Sequence[float], t: float) -> list[float]:
-    """The likeliest distribution whose mean is ½ + t standard deviations.
+    """Return the weights of the likeliest distribution with mean ½ + t standard deviations.
 
     The standard deviation is concave in p and hence below its tangent.  With the tangent in its
-    place the condition is linear, and its solution a better place for the next tangent.  From one
-    place on all of them have at least the mean asked for, so the linear problem always has a
-    solution; it must have one at the start, too.  General searches from a dozen places each found
-    nothing likelier in 1,000 cases without draws or up to 180 nElo; beyond, draws may hide it.
+    place the condition is linear, and its solution is a better point for the next tangent.  All
+    points but the first have at least the required mean, so the linear problem always has a
+    solution; the first point is chosen so that it has one, too.  General optimisers, started from a
+    dozen points each, found nothing likelier in 1,000 cases without draws or up to 180 nElo; beyond
+    that, with draws, this may find only a local maximum.
     """
-    if t < 0:  # the same from the loser's side
+    if t < 0:  # the same with both sides exchanged
         return _likeliest_t(frequencies[::-1], [1 - score for score in scores[::-1]], -t)[::-1]
     p = [1 / len(scores)] * len(scores)
     mean, deviation = _mean_and_deviation(p, scores)
@@ -212,11 +214,11 @@ def _mean_and_deviation(p: Sequence[float], scores: Sequence[float]) -> tuple[fl
 
 @dataclass(frozen=True, slots=True)
 class SprtForecast:
-    """What to expect of a test if the true strength is `true_elo`, in the units of its model."""
+    """The expected course of a test if the true strength is `true_elo`, in its model's units."""
 
     true_elo: float
     elo: float
-    """The same as an Elo difference."""
+    """The true strength as an Elo difference."""
     passes: float
     """The chance that H1 is accepted."""
     pairs: float
@@ -224,13 +226,14 @@ class SprtForecast:
 
 
 def forecast(sprt: Sprt, true_elo: float, split: float = USUAL_SPLIT) -> SprtForecast:
-    """How often the test will accept H1, and after how many pairs it will end on average.
+    """Return the probability that the test accepts H1, and the mean number of pairs to its end.
 
     `split` is the share of pairs that agents of equal strength would split, see
-    `pair_distribution`.  The ratio is taken for a Brownian motion with the drift and the variance
-    of its steps, between bounds moved out as far as steps overshoot them.  Against 4,000 simulated
-    matches for each of 24 tests, with bounds 30 to 100 apart, the chance was off by at most 4
-    points, typically 1, and the mean length by at most 6 %, typically 2.
+    `pair_distribution`.  The ratio is approximated by a Brownian motion with the drift and the
+    variance of its steps, between bounds that are widened by the mean overshoot.  Compared with
+    4,000 simulated matches for each of 24 tests, with bounds 30 to 100 apart, the probability was
+    off by at most 4 percentage points, typically 1, and the mean length by at most 6 %, typically
+    2.
     """
     p = pair_distribution(true_elo, split, sprt.model)
     elo = elo_of(0.5 + (p[2] - p[0]) / 2)
@@ -242,9 +245,9 @@ def forecast(sprt: Sprt, true_elo: float, split: float = USUAL_SPLIT) -> SprtFor
     upper += OVERSHOOT * math.sqrt(variance)
     rate = 2 * drift / variance
     width = upper - lower
-    if abs(rate) * width < 1e-6:  # as good as no drift
+    if abs(rate) * width < 1e-6:  # practically no drift
         return SprtForecast(true_elo, elo, -lower / width, -lower * upper / variance)
-    # The same quotient twice, each time written so that no power can overflow.
+    # The same quotient in two forms, so that no power can overflow.
     if rate > 0:
         passes = math.expm1(rate * lower) / math.expm1(-rate * width)
     else:
@@ -255,18 +258,18 @@ def forecast(sprt: Sprt, true_elo: float, split: float = USUAL_SPLIT) -> SprtFor
 def pair_distribution(
     true_elo: float, split: float = USUAL_SPLIT, model: str = "normalized"
 ) -> tuple[float, float, float]:
-    """The chances of LL, WL and WW between agents of this difference in strength.
+    """Return the probabilities of LL, WL and WW between agents with a difference in strength.
 
-    Each opening favours one seat by the same odds, and given those the two games of a pair are
-    independent: equal agents then split the share `split` of their pairs, at least half (the
-    openings favour nobody) and less than all.
+    Each opening favours one seat by the same odds, and given these the two games of a pair are
+    independent: equal agents then split the share `split` of their pairs, at least half (openings
+    that favour neither seat) and less than all.
     """
     _check_elo(true_elo)
     if not 0.5 <= split < 1:
         raise KnightfallError(
             f"a share of {split:g} split pairs is not accepted: it is at least 0.5, less than 1"
         )
-    from scipy.optimize import brentq  # here: it takes half a second to import
+    from scipy.optimize import brentq  # here, because it takes half a second to import
     from scipy.special import expit, logit
 
     bias = float(logit(0.5 + math.sqrt(0.5 * split - 0.25)))

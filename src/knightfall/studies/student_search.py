@@ -12,7 +12,7 @@ import math
 
 from numba import types
 
-from knightfall.kernel.bits import Bits, ask, count, first, rest
+from knightfall.kernel.bits import Bits, call_heuristic, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, POCKET
 from knightfall.kernel.rules import Geometry, moves
@@ -92,7 +92,7 @@ def _leaf(board: Geometry, state: State, open: Bits, mover: int, waiter: int, pl
         elif here == _u64(0):
             return -math.inf
     if (me | opp) < POCKET:
-        value = ask(state.heuristic, board, open, me, opp, mover)
+        value = call_heuristic(state.heuristic, board, open, me, opp, mover)
     return value if mine else -value
 
 

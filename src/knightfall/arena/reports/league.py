@@ -110,7 +110,7 @@ class LeagueReport(RunReport):
                 interval(row.low, row.high),
                 *row.roles_and_effort(),
             )
-        return table.where_known("depth", "nodes")
+        return table.drop_empty_columns("depth", "nodes")
 
     def _crosstable(self, cell: Callable[[int, int], str]) -> Table:
         """Return a table of all against all, with a cell for each row a and column b."""

@@ -199,7 +199,7 @@ class TournamentReport(RunReport):
                 NOTHING if self.no_verdict else rating,
                 *row.roles_and_effort(),
             )
-        return table.where_known(elo, "depth", "nodes a move")
+        return table.drop_empty_columns(elo, "depth", "nodes a move")
 
     # -- comparisons with the baseline -----------------------------------------------------
 

@@ -62,7 +62,7 @@ class ClassReport(Displayable):
                 str(sum(map(row.lessons.times, KINDS))),
                 _tally(row.student),
             )
-        yield rows.where_known("kept")
+        yield rows.drop_empty_columns("kept")
         yield ""
         yield f"{self.zero} {self._neighbours()}"
         if self.conditions.successor:

@@ -31,17 +31,17 @@ from knightfall.course.student_scores.compiled_board import GAMES, PLAYER, GameT
 from knightfall.course.student_scores.student_score import silent
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.registry import Score
-from knightfall.heuristics.signature import HEURISTIC, ask_once
+from knightfall.heuristics.signature import HEURISTIC, evaluate_at
 from knightfall.heuristics.user_heuristic import (
     CHECKED,
     USERS,
-    a_number,
     guard,
-    patiently,
     reason_of,
+    run_with_watchdog,
     same,
     sample_questions,
-    warn_of_plain_python,
+    to_float,
+    warn_about_plain_python,
 )
 from knightfall.isolation.limits import is_expendable
 from knightfall.isolation.run_isolated import ChildExited, run_isolated
@@ -275,7 +275,7 @@ def compile_score(shown: str, score: FunctionType, python: Score) -> tuple[Any, 
         reason = _difference(shown, python, code)
         if not reason:
             return code, ""
-    warn_of_plain_python(shown, python, reason)
+    warn_about_plain_python(shown, python, reason)
     return None, reason
 
 
@@ -350,12 +350,12 @@ def _difference_here(shown: str, python: Score, code: Any) -> str:
         for board, open, me, opp, to_move in sample_questions():
             for one, other in ((me, opp), (opp, me)):
                 with suppress(Exception):  # errors are reported when the heuristic is used
-                    expected = a_number(python(board, open, one, other, to_move))
-                    found = ask_once(boards, address, int(open), one, other, to_move)
+                    expected = to_float(python(board, open, one, other, to_move))
+                    found = evaluate_at(boards, address, int(open), one, other, to_move)
                     values.append((expected, math.nan if boards["failed"][0] else found))
                     boards["failed"] = 0
 
-    patiently(shown, ask, values)
+    run_with_watchdog(shown, ask, values)
     for expected, found in values:
         if math.isnan(found) and not math.isnan(expected):
             return f"compiled, it fails where Python returns {expected:g}"

@@ -21,7 +21,7 @@ from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.registry import Score
 from knightfall.heuristics.user_heuristic import HeuristicWarning, SchemeFunction
-from knightfall.user_files import Surroundings, load
+from knightfall.user_files import LoadContext, load
 
 FORM = "course:PATH#custom_score"
 
@@ -72,7 +72,7 @@ class StudentScore(SchemeFunction):
     def load(self, what: str) -> Any:
         """Return the function; raise `KnightfallError` if it does not take (game, player)."""
         found = self.submission()
-        there = Surroundings(import_environment, (found.file, found.generation.name))
+        there = LoadContext(import_environment, (found.file, found.generation.name))
         loaded = load(found.file.resolve(), found.file.name, there)
         vars(loaded.module).setdefault("print", silent)
         score = getattr(loaded.module, self.name, None)

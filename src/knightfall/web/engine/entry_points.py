@@ -18,7 +18,7 @@ from knightfall.heuristics.reachability import _static
 from knightfall.heuristics.registry import REGISTRY, USER
 from knightfall.heuristics.signature import HEURISTIC, ready
 from knightfall.kernel import rules
-from knightfall.kernel.bits import Bits, address_of, ask, count, first, records, rest
+from knightfall.kernel.bits import Bits, address_of, call_heuristic, count, first, records, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, NO_LIMIT
 from knightfall.search import separation
@@ -187,7 +187,7 @@ def weighted_sum(board: Any, open: Bits, me: int, opp: int, to_move: int) -> flo
             if _counts(work, part, phase):
                 work.current = work.parameter[part]
                 factor = _power(phase, work.open[part], work.filled[part])
-                value = ask(work.address[part], board, open, me, opp, to_move)
+                value = call_heuristic(work.address[part], board, open, me, opp, to_move)
                 value = work.weight[part] * (factor * value)
                 inner = value if asked == 0 else inner + value
                 asked += 1
@@ -285,7 +285,7 @@ def evaluate(base: int, heuristic: int, open: Bits, me: int, opp: int, to_move: 
     """Return the value of a position by the heuristic at an address."""
     board = _board_at(base + _u64(BOARD_AT), _u64(0))
     board.limit = board.step_limit = NO_LIMIT
-    return ask(heuristic, board, open, me, opp, to_move)  # type: ignore[no-any-return]
+    return call_heuristic(heuristic, board, open, me, opp, to_move)  # type: ignore[no-any-return]
 
 
 # -- time ------------------------------------------------------------------------------------
