@@ -17,9 +17,9 @@ from naive_search import search
 from knightfall.agents import parse_agent
 from knightfall.errors import KnightfallError
 from knightfall.opponents import opponent_models
+from knightfall.opponents.mcts import TRUTH_CELLS, reply_features, thread_workspace
 from knightfall.opponents.opponent_models import JUDGES, MODELS, OPPONENTS, OpponentModel
-from knightfall.opponents.practice import TRUTH_CELLS, reply_features, thread_workspace
-from knightfall.opponents.reply_logit import weigh_up
+from knightfall.opponents.reply_logit import compute_probabilities
 from knightfall.position import Position, other
 from knightfall.solver.engine import Engine
 
@@ -129,16 +129,16 @@ def test_what_is_known_of_a_reply() -> None:
 
 def test_the_stranger_replies_by_its_weights() -> None:
     """The softmax of the weighted features, as far as parts of 250 can tell."""
-    habits = opponent_models.shipped().habits
+    habits = opponent_models.shipped_chances().logit_weights
     for position in some_positions(30, 40, 9):
         seen = reply_features(position, Engine(position.board), samples=1)
         powers = [
             math.exp(sum(w * x for w, x in zip(habits, row, strict=True))) for row in seen.features
         ]
         expected = [power / sum(powers) for power in powers]
-        practices = thread_workspace().practices  # with the last position still in it
-        weigh_up(practices[0], len(expected))
-        found = practices["probabilities"][0, : len(expected)]
+        mcts_states = thread_workspace().mcts_states  # with the last position still in it
+        compute_probabilities(mcts_states[0], len(expected))
+        found = mcts_states["probabilities"][0, : len(expected)]
         assert found == pytest.approx(expected, abs=1e-6)
         assert seen.shares[-1] == pytest.approx(expected, abs=0.02)
 
@@ -188,11 +188,11 @@ def test_chances_are_read_as_they_were_written(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     shares = rng.dirichlet(np.ones(len(OPPONENTS)))
     one = opponent_models.Chances(
-        rng.normal(size=len(opponent_models.NAMES)), tuple(map(float, shares))
+        rng.normal(size=len(opponent_models.FEATURE_NAMES)), tuple(map(float, shares))
     )
-    (tmp_path / "it.json").write_text(json.dumps(opponent_models.as_json(one, {})))
+    (tmp_path / "it.json").write_text(json.dumps(opponent_models.chances_json(one, {})))
     again = opponent_models.read_chances(tmp_path / "it.json")
-    assert again.habits.tolist() == one.habits.tolist()
+    assert again.logit_weights.tolist() == one.logit_weights.tolist()
     assert again.shares == one.shares
 
 

@@ -102,7 +102,7 @@ def test_grade_equals_a_recount_in_plain_python(name: str) -> None:
 
     assert counts["overall"]["choices"] > 20
     for kind, row in counts.items():
-        found = result.keeping[kind]
+        found = result.wins_kept[kind]
         assert (found.positions, found.won) == (row["positions"], row["won"])
         assert found.kept == Share(row["kept"], row["choices"])
         assert found.forced == row["won"] - row["choices"]
@@ -131,17 +131,17 @@ def test_grade_equals_a_recount_in_plain_python(name: str) -> None:
 
 def test_a_perfect_choice_keeps_every_win_and_a_perverse_one_none() -> None:
     perfect = grade(Chooser(True), openings=15, board=BOARD)
-    overall = perfect.keeping["overall"]
+    overall = perfect.wins_kept["overall"]
     assert overall.kept.of > 10
     assert overall.kept.rate == 1
     assert overall.error == 0
     assert perfect.first_blunder.without == Share(15, 15)
     assert perfect.first_blunder.quartiles is None
     perverse = grade(Chooser(False), openings=15, board=BOARD)
-    assert perverse.keeping["overall"].kept.of > 10
-    assert perverse.keeping["overall"].kept.rate == 0
+    assert perverse.wins_kept["overall"].kept.of > 10
+    assert perverse.wins_kept["overall"].kept.rate == 0
     # A random mover is in between, about where chance puts it.
-    middling = grade("random", openings=100, board=BOARD).keeping["overall"]
+    middling = grade("random", openings=100, board=BOARD).wins_kept["overall"]
     assert middling.chance is not None
     assert middling.error is not None
     assert middling.kept.rate is not None
@@ -153,7 +153,7 @@ def test_same_seed_same_grade_and_another_seed_another() -> None:
     once = grade("greedy(open)", openings=12, seed=1, board=BOARD)
     assert timeless(grade("greedy(open)", openings=12, seed=1, board=BOARD)) == timeless(once)
     other_seed = grade("greedy(open)", openings=12, seed=2, board=BOARD)
-    assert other_seed.keeping != once.keeping
+    assert other_seed.wins_kept != once.wins_kept
 
 
 def test_any_number_of_workers_finds_the_same() -> None:

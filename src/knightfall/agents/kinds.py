@@ -1,4 +1,4 @@
-"""The core's kinds of agents, and all kinds by name: the core's, and those that extensions add."""
+"""The core's kinds of agents, and the registry of all kinds, including those of extensions."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from knightfall.search.budget import KINDS, Budget, Report
 from knightfall.user_files import UserFunction, describe, parse_function
 
 COURSE_NODES = 2500
-"""A low estimate of what the course's pure-Python agents got out of their 150 ms in 2017.
+"""Low estimate of the nodes that the course's pure-Python agents visited in 150 ms in 2017.
 
-On a machine of today, agents that students handed in visit a median of 10,600 from an opening."""
+On a current machine, submitted agents visit a median of 10,600 nodes from an opening."""
 
 
 @dataclass(frozen=True)
 class SearchAgent(Agent):
-    """An agent that is nothing but a compiled search."""
+    """An agent that is a single compiled search."""
 
     method: ClassVar[str] = ""
-    """Which of the core's searches it is."""
+    """The name of its search in `SEARCHES`."""
 
     @property
     def search(self) -> CompiledSearch:
@@ -54,7 +54,7 @@ class SearchAgent(Agent):
 
 @dataclass(frozen=True)
 class RandomAgent(SearchAgent):
-    """An agent that plays any legal move."""
+    """An agent that plays a random legal move."""
 
     kind = "random"
     summary = "any legal move"
@@ -85,7 +85,7 @@ class FixedDepthAgent(SearchAgent):
     budgets = ("depth", "time")
 
     def within(self, limit: int, threshold: int) -> Self:
-        """See `Agent`: the depth stays."""
+        """See `Agent`; the depth stays the same."""
         return replace(self, budget=Budget(depth=self.budget.depth, time=limit - threshold))
 
 
@@ -113,7 +113,7 @@ class AlphaBetaAgent(FixedDepthAgent):
 
 @dataclass(frozen=True)
 class DeepeningAgent(SearchAgent):
-    """An agent that deepens iteratively; `plain` as the course's agents do."""
+    """An agent that deepens iteratively; `plain` without table and ordering."""
 
     kind = "id"
     summary = "iterative deepening with table, ordering and separation; add plain to do without"
@@ -152,7 +152,7 @@ class DeepeningAgent(SearchAgent):
 
 @dataclass(frozen=True)
 class PerfectAgent(Agent):
-    """An agent that asks the atlas, then the exact solver."""
+    """An agent that looks positions up in the atlas, then asks the exact solver."""
 
     kind = "perfect"
     summary = (
@@ -166,7 +166,7 @@ class PerfectAgent(Agent):
 
     @cached_property
     def memory(self) -> Any:
-        """The tables that are kept from one move to the next."""
+        """The solver tables that are kept from move to move."""
         from knightfall.solver.engine import KeptEngines
 
         return KeptEngines()
@@ -191,7 +191,7 @@ class PerfectAgent(Agent):
 
 @dataclass(frozen=True)
 class PythonAgent(Agent):
-    """A user's function or class, which is asked for moves in a process of its own.
+    """A user's function or class, called for moves in a process of its own.
 
     A function gets a `Position` and returns the name of the cell to move to.  Of a class, one
     instance is made for each game, without arguments; its method ``choose(position)`` does the
@@ -213,11 +213,11 @@ class PythonAgent(Agent):
         return parse_chooser(text)
 
     def within(self, limit: int, threshold: int) -> Self:
-        """See `Agent`: when to stop is up to the function."""
+        """See `Agent`; the function itself must stop in time."""
         return replace(self, budget=Budget(time=limit))
 
     def sources(self) -> Iterable[str]:
-        """See `Agent`: it is loaded in a process of its own to find out."""
+        """See `Agent`; loads the agent in a process of its own to find out."""
         try:
             return list(self.host.files())
         except AgentFailure as failure:
@@ -226,7 +226,7 @@ class PythonAgent(Agent):
             self.host.close()
 
     def check(self) -> None:
-        """See `Agent`: it is loaded, and a game begun and ended."""
+        """See `Agent`; loads the agent, and begins and ends a game."""
         try:
             self.host.rehearse()
         except AgentFailure as failure:
@@ -255,10 +255,10 @@ class PythonAgent(Agent):
         load_player(self.heuristic)
 
     def warm_up(self, board: Board | None = None) -> None:
-        """Do nothing: its file is loaded."""
+        """Do nothing, because the file is already loaded."""
 
     def new_game(self, seed: int, side: Side) -> Any:
-        """See `Agent`: a new instance of a class."""
+        """See `Agent`; makes a new instance of a class."""
         from knightfall.isolation.limits import seed_random
 
         seed_random(seed, side)
@@ -273,7 +273,7 @@ class PythonAgent(Agent):
 
 
 def parse_chooser(text: str) -> UserFunction:
-    """Return what ``file.py:name`` names, checked for its form; the file is looked at later."""
+    """Parse ``file.py:name``; whether the file exists is checked later."""
     function = parse_function(text)
     if function is None:
         raise KnightfallError(f"{text!r} is not a function or class in a file: mine.py:choose")
@@ -281,7 +281,10 @@ def parse_chooser(text: str) -> UserFunction:
 
 
 def load_player(text: str) -> Any:
-    """Return the function or class of ``file.py:name``; refuse what cannot be asked for moves."""
+    """Return the function or class that ``file.py:name`` names.
+
+    Raise a `KnightfallError` if it cannot be called for moves.
+    """
     parsed = parse_chooser(text)
     found = parsed.load("agent")
     if callable(getattr(found, "choose", None)):
@@ -297,10 +300,10 @@ def load_player(text: str) -> Any:
 
 
 class GamePlayer:
-    """A user's agent in one game; whatever it does but move is an `AgentFailure`."""
+    """A user's agent in one game; anything but a legal move raises an `AgentFailure`."""
 
     def __init__(self, text: str) -> None:
-        """Load the file unless it is loaded, make the instance of a class, begin the game."""
+        """Load the file if necessary, instantiate a class, and begin the game."""
         self._text = text
         self._file = str(parse_chooser(text).file("agent"))
         found = load_player(text)
@@ -311,7 +314,7 @@ class GamePlayer:
             self._run(begin)
 
     def analyse(self, position: Position) -> Report:
-        """Return the agent's move.  It is not interrupted."""
+        """Return the agent's move; there is no time limit here."""
         start = time.perf_counter()
         answer = self._run(self._choose, position)
         seconds = time.perf_counter() - start
@@ -347,7 +350,7 @@ CORE_KINDS: dict[str, type[Agent]] = {
 
 
 class AgentKinds(Mapping[str, type[Agent]]):
-    """The classes of agents by kind; extensions are looked for only where the core has none."""
+    """The classes of agents by kind; extensions are loaded only for kinds not in the core."""
 
     def __getitem__(self, kind: str) -> type[Agent]:
         if kind in CORE_KINDS:
@@ -366,7 +369,7 @@ class AgentKinds(Mapping[str, type[Agent]]):
         return sum(1 for _ in self)
 
     def with_arguments(self, kind: str, arguments: list[str]) -> type[Agent]:
-        """Return the class of a kind whose string holds some arguments: perhaps a variant of it."""
+        """Return the class of a kind with these arguments, which may select a variant of it."""
         usual = self[kind]
         rest = arguments[1:] if usual.argument else arguments
         if any("=" not in argument and argument not in usual.words for argument in rest):
@@ -378,7 +381,7 @@ class AgentKinds(Mapping[str, type[Agent]]):
 
 
 def variant_words(kind: str) -> tuple[str, ...]:
-    """Return the words that make a string of a kind one of a variant that an extension adds."""
+    """Return the words by which a string of a kind selects a variant from an extension."""
     variants = (key.partition("(") for key in added("agents") if "(" in key)
     return tuple(word.rstrip(")") for of, _, word in variants if of == kind)
 

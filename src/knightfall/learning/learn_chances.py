@@ -29,10 +29,10 @@ from knightfall.files import atomic_writer, make_folder
 from knightfall.kernel.rules import words
 from knightfall.learning.shard_builder import RANDOM_PLIES
 from knightfall.learning.split import SPLITS, canonical_forms, class_splits, classes, keys
-from knightfall.opponents.beliefs import Told
-from knightfall.opponents.opponent_models import NAMES, OPPONENTS, Chances, as_json
-from knightfall.opponents.practice import KNOWN, reply_features
-from knightfall.opponents.practice_state import FEATURES, WAYS
+from knightfall.opponents.mcts import KNOWN, reply_features
+from knightfall.opponents.mcts_state import FEATURES, WAYS
+from knightfall.opponents.opponent_models import FEATURE_NAMES, OPPONENTS, Chances, chances_json
+from knightfall.opponents.posterior import ReplyEstimate
 from knightfall.position import Position, Side, other
 from knightfall.solver.atlas import position_of
 from knightfall.solver.engine import Engine
@@ -107,7 +107,10 @@ def likelihoods(decisions: Sequence[HunterReply], weights: Floats) -> Floats:
     logit.
     """
     found = [
-        [Told(share, KNOWN).likely(len(one.wrong)) for share in one.shares[:-1, one.reply]]
+        [
+            ReplyEstimate(share, KNOWN).probability(len(one.wrong))
+            for share in one.shares[:-1, one.reply]
+        ]
         for one in decisions
     ]
     table = DecisionArrays.of(decisions)
@@ -175,8 +178,8 @@ def judged(
         ),
         -np.log(ways),
     )
-    likely = probabilities(chances.habits, table)
-    logs = by_game(decisions, np.log(likelihoods(decisions, chances.habits)))
+    likely = probabilities(chances.logit_weights, table)
+    logs = by_game(decisions, np.log(likelihoods(decisions, chances.logit_weights)))
     games = np.logaddexp.reduce(logs + np.log(chances.shares), axis=1)
     return ReplyLikelihoods(
         hunters=hunters,
@@ -237,7 +240,7 @@ class ChancesReport(Displayable):
         yield errors
         yield ""
         weights = Table(["of a reply", "weight"])
-        for name, weight in zip(NAMES, self.chances.habits, strict=True):
+        for name, weight in zip(FEATURE_NAMES, self.chances.logit_weights, strict=True):
             weights.add(name, f"{weight:+.2f}")
         yield weights
         yield ""
@@ -256,7 +259,7 @@ class ChancesReport(Displayable):
         return {
             "learned_from": self.learned_from,
             "seed": self.seed,
-            "habits": dict(zip(NAMES, map(float, self.chances.habits), strict=True)),
+            "habits": dict(zip(FEATURE_NAMES, map(float, self.chances.logit_weights), strict=True)),
             "shares": dict(zip(OPPONENTS, self.chances.shares, strict=True)),
             "judged": [vars(one) for one in self.judged],
             "seconds": self.seconds,
@@ -301,7 +304,7 @@ def learn(folder: Path, games: int = GAMES, seed: int = 0) -> ChancesReport:
         "decisions": len(train),
     }
     with atomic_writer(folder / "chances.json") as file:
-        file.write((json.dumps(as_json(chances, made_by), indent=1) + "\n").encode())
+        file.write((json.dumps(chances_json(chances, made_by), indent=1) + "\n").encode())
     rate = error_rate(train)
     return ChancesReport(
         chances=chances,
@@ -377,7 +380,7 @@ MOST_CELLS = 43
 class HunterReply:
     """A hunter's decision in a won position: the possible replies and the chosen one.
 
-    `features` has a row for each reply, `shares` one for each opponent (`practice.ReplyFeatures`);
+    `features` has a row for each reply, `shares` one for each opponent (`mcts.ReplyFeatures`);
     `wrong` is true for replies that lose the win; `reply` is the index of the chosen one.
     """
 

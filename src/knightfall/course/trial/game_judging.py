@@ -23,7 +23,7 @@ from knightfall.arena.store import Run
 from knightfall.board import Board
 from knightfall.course.agent import CourseAgent, RemoteSubmission
 from knightfall.errors import AgentFailure
-from knightfall.oracle.grade import Keeping, keeping
+from knightfall.oracle.grade import WinsKept, count_wins_kept
 from knightfall.oracle.record import Decision, phase_of
 from knightfall.picture import text as picture
 from knightfall.position import Position, Side
@@ -172,7 +172,7 @@ class Resignations:
 class Judged:
     """One test agent's games by the truth."""
 
-    keeping: Keeping
+    keeping: WinsKept
     resigned: Resignations
     unusual: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Lost otherwise than on the board: the reason, how often, and the first detail."""
@@ -255,7 +255,7 @@ def judge(
             done += 1
             on_game(done)
     return [
-        Judged(keeping(mine), given_up, kinds, idle.get(test), _has_own_clock(run, test))
+        Judged(count_wins_kept(mine), given_up, kinds, idle.get(test), _has_own_clock(run, test))
         for test, mine, given_up, kinds in zip(tests, cases, resigned, unusual, strict=True)
     ]
 
