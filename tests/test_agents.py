@@ -294,10 +294,11 @@ def test_a_bare_name_means_the_protocol_in_force(protocol: str, expected: dict[s
 def test_a_name_from_another_protocol_is_told() -> None:
     told = from_another_protocol("AB_Center", "2017a")
     assert told == (
-        "AB_Center is an agent of 2017b, id(center, nodes=2500, plain); 2017a has none of that name"
+        "AB_Center is an agent of 2017b, id(center, nodes=2500, plain); 2017a has no agent of "
+        "that name"
     )
     told = from_another_protocol("2017b:AB_Open", "2017a")
-    assert told.endswith("the one of 2017a is alphabeta(open, depth=5)")
+    assert told.endswith("in 2017a it is alphabeta(open, depth=5)")
     for name in (
         "AB_Open",
         "2017a:AB_Open",

@@ -102,7 +102,7 @@ def test_one_process_loads_the_agent_for_all_games_of_a_thread_and_ends_with_it(
         for seed in (1, 2, 3):
             player = RemotePlayer(replace(parse_agent(text), seed=seed))
             player.analyse(START)
-            player.over()
+            player.end_game()
 
     thread = threading.Thread(target=ask_thrice)
     thread.start()
@@ -136,7 +136,7 @@ def test_the_number_of_processes_is_bounded(
     for _ in range(2):
         player = hosted(chooser("return position.legal_moves[0]", head=head))
         player.analyse(START)
-        player.over()
+        player.end_game()
     first, second = (int(pid) for pid in pids.read_text().split())
     assert gone(first)
     os.kill(second, 0)
@@ -290,7 +290,7 @@ def test_what_a_game_has_started_ends_with_it(chooser: Writing, tmp_path: Path) 
     )
     player = hosted(text)
     player.analyse(START)
-    player.over()
+    player.end_game()
     assert len(host._idle.kept) == 1  # the process that has loaded the agent is still there
     assert gone(int(note.read_text()))
 
@@ -308,7 +308,7 @@ def test_a_late_answer_says_how_late(chooser: Writing, monkeypatch: pytest.Monke
     task = PairTask(0, text, "random", START.fen, 1)
     for game, loser in zip(play_chunk([task])[0].games, "wb", strict=True):
         assert (game.reason, game.winner) == ("timeout", "b" if loser == "w" else "w")
-        assert re.search(r"\) answered after [\d.]+ s, allowed are 0.2 s$", game.detail)
+        assert re.search(r"\) answered after [\d.]+ s; the limit is 0.2 s$", game.detail)
 
 
 def test_a_file_that_cannot_play_is_found_before_the_run(chooser: Writing, tmp_path: Path) -> None:

@@ -159,9 +159,9 @@ def test_an_executor_that_lost_a_process_is_given_up_with_what_is_known(tmp_path
         results = parallel_map(
             jobs.dies_at_three, range(9), RunnerOptions(executor=pool), describe=str
         )
-        with pytest.raises(RunnerFailure, match="the executor has gone away"):
+        with pytest.raises(RunnerFailure, match="the executor has shut down"):
             known.extend(results)
-        with pytest.raises(RunnerFailure, match="the executor takes no more work"):
+        with pytest.raises(RunnerFailure, match="the executor accepts no more work"):
             mapped(jobs.squares, [1], RunnerOptions(executor=pool))
     assert known == [(0, 0), (1, 1), (2, 2)]
 
@@ -234,7 +234,7 @@ def test_bad_addresses_are_refused_by_every_command(
 
 BAD = [
     (["--dask", "tcp://127.0.0.1:9"], "no Dask scheduler answers at 'tcp://127.0.0.1:9'"),
-    (["--dask", "nonsense"], "'nonsense' is no address of a Dask scheduler"),
+    (["--dask", "nonsense"], "'nonsense' is not the address of a Dask scheduler"),
     (["--workers", "2", "--dask", "tcp://127.0.0.1:9"], "choose one"),
 ]
 

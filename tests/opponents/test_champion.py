@@ -13,7 +13,7 @@ from strategies import positions
 
 from benchmarks.lost_games import lost_games
 from knightfall.agents import agent, parse_agent
-from knightfall.agents.parse import spelling
+from knightfall.agents.parse import agent_parts
 from knightfall.arena.plan import PairTask
 from knightfall.arena.play import play_pair
 from knightfall.board import Board
@@ -154,7 +154,7 @@ def test_strings_and_pickles() -> None:
     assert str(parse_agent("champion")) == "champion(time=150ms)"
     assert str(parse_agent("perfect(swindle)")) == "perfect(time=150ms, swindle)"
     assert parse_agent("perfect(swindle)") != parse_agent("perfect")
-    assert spelling("perfect(swindle)") == ("perfect", "", ("swindle",))
+    assert agent_parts("perfect(swindle)") == ("perfect", "", ("swindle",))
 
 
 @pytest.mark.parametrize(

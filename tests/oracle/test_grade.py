@@ -179,7 +179,7 @@ def test_what_a_heuristic_does_wrong_in_a_worker_is_told_here(tmp_path: Path) ->
 def test_what_only_this_process_knows_is_not_asked_of_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Agent, "only_here", True)
+    monkeypatch.setattr(Agent, "is_process_local", True)
     with pytest.raises(KnightfallError, match="was declared in this process"):
         grade("greedy(open)", openings=2, board=BOARD, workers=2)
 

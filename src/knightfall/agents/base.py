@@ -47,10 +47,8 @@ class Agent:
     """An agent as a value; `str` prints it as it parses.
 
     Each kind of agent is a subclass.  It sets the class attributes, and overrides `analyse_with`
-    and
-    `prepare`; the defaults of the other methods suit agents that are a single search.  `label` is
-    the
-    name that the agent was given (such as a course name); it takes no part in equality.
+    and `prepare`; the defaults of the other methods suit agents that are a single search.  `label`
+    is the name that the agent was given (such as a course name); it takes no part in equality.
     """
 
     kind: ClassVar[str] = ""
@@ -168,7 +166,7 @@ class Agent:
             )
         budget = parse_budget(budgets) if budgets else self.budget
         if self.default.depth is not None and budget.depth is None:
-            budget = replace(budget, depth=self.budget.depth)  # a fixed depth stays one
+            budget = replace(budget, depth=self.budget.depth)  # the kind keeps its fixed depth
         label = text.strip() if self.label else ""
         found = replace(self, heuristic=heuristic, budget=budget, seed=seed, label=label)
         try:
@@ -214,7 +212,7 @@ class Agent:
         return bool(self.users_functions) or self._is_declared(self._atoms)
 
     @property
-    def only_here(self) -> bool:
+    def is_process_local(self) -> bool:
         """Whether its heuristic exists in this process only, such as one declared in a notebook."""
         return self._is_declared(
             [atom for atom in self._atoms if not isinstance(atom, UserFunction)]
@@ -285,7 +283,7 @@ class Agent:
         """Return the agent with the common budget of all deepening agents in a tournament."""
         return self
 
-    def within(self, limit: int, threshold: int) -> Self:
+    def with_move_time(self, limit: int, threshold: int) -> Self:
         """Return the agent for moves of `limit` microseconds, `threshold` of which a search leaves
         unused.
 
@@ -300,7 +298,7 @@ class Agent:
     def check(self) -> None:
         """Raise a `KnightfallError` if the agent cannot play at all."""
 
-    def rehearse(self) -> Iterator[str]:
+    def trial_load(self) -> Iterator[str]:
         """Load the agent once in a process of its own; yield messages for the user."""
         return iter(())
 
@@ -343,7 +341,7 @@ class Agent:
         """Return the agent's move with the report of its search."""
         if not isinstance(position, Position):
             raise KnightfallError(
-                f"an agent needs a Position, not {position!r}; Position.from_fen reads a FEN"
+                f"an agent needs a Position, not {position!r}; Position.from_fen parses a FEN"
             )
         return self.analyse_with(position)
 
@@ -356,7 +354,7 @@ class Agent:
     def load(self) -> None:
         """Load the agent in a process of its own; this runs the top-level code of its files."""
         if self.has_users_code:
-            import_module("numpy")  # so that what a module draws from it is the same always
+            import_module("numpy")  # loaded first, so that `seed_random` seeds it, too
             from knightfall.isolation.limits import seed_random
 
             seed_random(0)

@@ -86,14 +86,14 @@ _REPORT = {
 def read_loaded(answer: dict[str, Any]) -> tuple[list[str], list[str]]:
     """Return the files that an agent was loaded from, and the warnings.  Raise `Broken`."""
     check_answer(_LOADED, answer)
-    files, told = answer["files"], answer["warnings"]
-    if len(files) > MOST_FILES or len(told) > MOST_WARNINGS:
-        raise Broken(f"{len(files)} files and {len(told)} warnings")
+    files, warnings = answer["files"], answer["warnings"]
+    if len(files) > MOST_FILES or len(warnings) > MOST_WARNINGS:
+        raise Broken(f"too many files ({len(files)}) or warnings ({len(warnings)})")
     if not all(path.startswith("/") or path[1:3] == ":\\" for path in files):
-        raise Broken("files without their full paths")
+        raise Broken("relative paths of files")
     if any("\0" in path for path in files):
-        raise Broken("files with impossible names")
-    return files, [storable(text) for text in told]
+        raise Broken("file names with zero bytes")
+    return files, [storable(text) for text in warnings]
 
 
 def read_value(answer: dict[str, Any]) -> tuple[float, bool]:
@@ -110,9 +110,9 @@ def read_report(answer: dict[str, Any], position: Position, seconds: float) -> R
     check_answer(_REPORT, answer)
     move, line, board = answer["move"], answer["pv"], position.board
     if not isinstance(move, str) or move not in position.legal_moves:
-        raise AgentFailure("illegal", f"{storable(shown(move, 60))} is no legal move")
+        raise AgentFailure("illegal", f"{storable(shown(move, 60))} is not a legal move")
     names = {board.name(cell) for cell in range(board.cells)}
     if len(line) > board.cells + 2 or not names.issuperset(line):
-        raise Broken("a line through cells that are none")
+        raise Broken(f"a principal variation of {len(line)} moves, or with unknown cells")
     score, note = float(answer["score"]), storable(answer["note"])
     return Report(**{**answer, "score": score, "seconds": seconds, "pv": tuple(line), "note": note})

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from knightfall.agents.base import Agent, CompiledSearch
 from knightfall.board import Board
@@ -15,6 +16,9 @@ from knightfall.extensions import added, load_added
 from knightfall.position import Position, Side
 from knightfall.search.budget import KINDS, Budget, Report
 from knightfall.user_files import UserFunction, describe, parse_function
+
+if TYPE_CHECKING:
+    from knightfall.agents.remote_player import RemotePlayer
 
 COURSE_NODES = 2500
 """Low estimate of the nodes that the course's pure-Python agents visited in 150 ms in 2017.
@@ -84,7 +88,7 @@ class FixedDepthAgent(SearchAgent):
 
     budgets = ("depth", "time")
 
-    def within(self, limit: int, threshold: int) -> Self:
+    def with_move_time(self, limit: int, threshold: int) -> Self:
         """See `Agent`; the depth stays the same."""
         return replace(self, budget=Budget(depth=self.budget.depth, time=limit - threshold))
 
@@ -145,7 +149,7 @@ class DeepeningAgent(SearchAgent):
         """See `Agent`."""
         return replace(self, budget=budget)
 
-    def within(self, limit: int, threshold: int) -> Self:
+    def with_move_time(self, limit: int, threshold: int) -> Self:
         """See `Agent`."""
         return replace(self, budget=Budget(time=limit - threshold))
 
@@ -171,7 +175,7 @@ class PerfectAgent(Agent):
 
         return KeptEngines()
 
-    def within(self, limit: int, threshold: int) -> Self:
+    def with_move_time(self, limit: int, threshold: int) -> Self:
         """See `Agent`."""
         return replace(self, budget=Budget(time=limit - threshold))
 
@@ -212,23 +216,25 @@ class PythonAgent(Agent):
         """See `Agent`."""
         return parse_chooser(text)
 
-    def within(self, limit: int, threshold: int) -> Self:
+    def with_move_time(self, limit: int, threshold: int) -> Self:
         """See `Agent`; the function itself must stop in time."""
         return replace(self, budget=Budget(time=limit))
 
     def sources(self) -> Iterable[str]:
         """See `Agent`; loads the agent in a process of its own to find out."""
-        try:
-            return list(self.host.files())
-        except AgentFailure as failure:
-            raise KnightfallError(str(failure)) from None
-        finally:
-            self.host.close()
+        with self._host_for_once() as host:
+            return list(host.files())
 
     def check(self) -> None:
         """See `Agent`; loads the agent, and begins and ends a game."""
+        with self._host_for_once() as host:
+            host.check_loads()
+
+    @contextmanager
+    def _host_for_once(self) -> Iterator[RemotePlayer]:
+        """Yield the host and close it; turn an `AgentFailure` into a `KnightfallError`."""
         try:
-            self.host.rehearse()
+            yield self.host
         except AgentFailure as failure:
             raise KnightfallError(str(failure)) from None
         finally:
@@ -244,29 +250,18 @@ class PythonAgent(Agent):
         report: Report = self.host.analyse(position)
         return report
 
-    def load(self) -> None:
-        """See `Agent`."""
-        from importlib import import_module
-
-        from knightfall.isolation.limits import seed_random
-
-        import_module("numpy")  # so that what a module draws from it is the same always
-        seed_random(0)
-        load_player(self.heuristic)
-
     def warm_up(self, board: Board | None = None) -> None:
-        """Do nothing, because the file is already loaded."""
+        """See `Agent`; loads the file, if it is not loaded yet."""
+        load_player(self.heuristic)
 
     def new_game(self, seed: int, side: Side) -> Any:
         """See `Agent`; makes a new instance of a class."""
-        from knightfall.isolation.limits import seed_random
-
-        seed_random(seed, side)
+        super().new_game(seed, side)
         return GamePlayer(self.heuristic)
 
     def loaded_files(self) -> list[str]:
         """See `Agent`."""
-        return [path for function in self.users_functions for path in function.sources()]
+        return list(super().sources())
 
 
 # -- a user's function or class in its own process ------------------------------------------------
@@ -276,7 +271,9 @@ def parse_chooser(text: str) -> UserFunction:
     """Parse ``file.py:name``; whether the file exists is checked later."""
     function = parse_function(text)
     if function is None:
-        raise KnightfallError(f"{text!r} is not a function or class in a file: mine.py:choose")
+        raise KnightfallError(
+            f"{text!r} does not name a function or class in a file, as mine.py:choose does"
+        )
     return function
 
 
@@ -319,16 +316,16 @@ class GamePlayer:
         answer = self._run(self._choose, position)
         seconds = time.perf_counter() - start
         if answer is None:
-            raise AgentFailure("forfeit", f"{self._text} answered nothing")
+            raise AgentFailure("forfeit", f"{self._text} returned no move")
         if not isinstance(answer, str) or answer not in position.legal_moves:
-            said = f"{self._text} answered {answer!r:.60}, which is no legal move"
-            raise AgentFailure("illegal", said)
+            detail = f"{self._text} returned {answer!r:.60}, which is not a legal move"
+            raise AgentFailure("illegal", detail)
         return Report(answer, 0.0, False, None, depth=0, nodes=0, seconds=seconds, pv=(answer,))
 
     def _run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return function(*arguments)
-        except BaseException as error:  # sys.exit() is no way to move, either
+        except BaseException as error:  # also sys.exit()
             raise AgentFailure("crash", describe(self._file, error, self._text)) from None
 
 

@@ -81,8 +81,7 @@ COURSE: dict[str, dict[str, Agent]] = {
     },
 }
 """Agents by name, for each protocol and study.  A bare name is looked up in the protocol in force,
-then
-in this order; ``2017a:AB_Open`` and ``aggressive:AB_Custom_2`` say which one is meant."""
+then in this order; ``2017a:AB_Open`` and ``aggressive:AB_Custom_2`` say which one is meant."""
 
 
 FOR_STUDENTS = ("AB_Custom", "AB_Custom_2", "AB_Custom_3", "Student")
@@ -119,7 +118,7 @@ def from_another_protocol(name: str, protocol: str) -> str:
     here, there = COURSE[protocol].get(bare), COURSE[group][bare]
     if here == there:
         return ""
-    instead = f"the one of {protocol} is {here}" if here else f"{protocol} has none of that name"
+    instead = f"in {protocol} it is {here}" if here else f"{protocol} has no agent of that name"
     return f"{name} is an agent of {group}, {there}; {instead}"
 
 
@@ -128,13 +127,16 @@ def borrowed(called: str, agent: Agent) -> str:
 
     An empty string if the agent was given a heuristic, or its name says which study it is from.
     """
-    name = called.partition("(")[0].partition("#")[0].strip()  # one of two is called "Student #1"
+    name = called.partition("(")[0].partition("#")[0].strip()  # duplicates get "Student #1"
     if name not in FOR_STUDENTS:
         return ""
     study = next(group for group, names in COURSE.items() if name in names)
     if agent.heuristic != COURSE[study][name].heuristic:
         return ""
-    return f"{name} is the {study} study's: {agent}; {name}(mine.py:score) plays yours"
+    return (
+        f"{name} plays the heuristic of the {study} study, {agent}; "
+        f"{name}(mine.py:score) plays your own"
+    )
 
 
 # -- agent strings ------------------------------------------------------------------------------
@@ -188,7 +190,7 @@ def _kind_that_reads_itself(text: str) -> type[Agent] | None:
     return AGENT_KINDS[name] if AGENT_KINDS[name].reads_itself else None
 
 
-def spelling(text: str) -> tuple[str, str, tuple[str, ...]] | None:
+def agent_parts(text: str) -> tuple[str, str, tuple[str, ...]] | None:
     """Return an agent's kind, its heuristic and its other arguments, as they are written.
 
     No name is looked up.  None if the text cannot be an agent string.
@@ -240,7 +242,7 @@ def other_differences(a: str, b: str) -> OtherDifferences:
 
     Empty if one of them takes no heuristic as an argument: such agents are compared as a whole.
     """
-    one, other = spelling(a), spelling(b)
+    one, other = agent_parts(a), agent_parts(b)
     if one is None or other is None:
         return OtherDifferences()
     kinds = [AGENT_KINDS.get(spelt[0]) for spelt in (one, other)]
@@ -262,9 +264,9 @@ def _part(argument: str) -> str:
     return "budget" if key in KINDS else "seed" if key == "seed" else "settings"
 
 
-def timing(text: str) -> TimeControl | None:
+def time_control(text: str) -> TimeControl | None:
     """Return the time control of a full agent string; None if it has no time limit."""
-    kind, _, options = spelling(text) or ("", "", ())
+    kind, _, options = agent_parts(text) or ("", "", ())
     return AGENT_KINDS[kind].clock(options) if kind in AGENT_KINDS else None
 
 
@@ -284,8 +286,8 @@ def submissions(texts: Iterable[str]) -> list[Submitted]:
     """Return the submissions among full agent strings, each once."""
     found = []
     for text in texts:
-        with suppress(KnightfallError):  # a stored string may be anything
-            kind, clock = _kind_that_reads_itself(text), timing(text)
+        with suppress(KnightfallError):  # a stored string may be invalid
+            kind, clock = _kind_that_reads_itself(text), time_control(text)
             if kind is not None and clock is not None:
                 found.append(Submitted(kind.read(text).files[0], *clock))
     return list(dict.fromkeys(found))
@@ -310,7 +312,7 @@ def _with_heuristic(search: Agent, text: str, name: str) -> Agent:
         if ".py:" in text or "course:" in text or name in REGISTRY or meanings(name):
             raise
         if name == "stage" or (not name and ("phase" in text or "stage" in text)):
-            raise  # only a heuristic is written so
+            raise  # only a heuristic contains these words
         if not name:
             raise KnightfallError(
                 f"agent {text!r} cannot be read: agents look like {DeepeningAgent.example}, "
@@ -328,21 +330,21 @@ def _with_heuristic(search: Agent, text: str, name: str) -> Agent:
 _known: dict[str, Agent] = {}
 
 
-def known_agent(text: str) -> Agent:
+def cached_agent(text: str) -> Agent:
     """Return the agent of a string, parsed only once."""
     if text not in _known:
-        remember(parse_agent(text), text)
+        cache_agent(parse_agent(text), text)
     return _known[text]
 
 
-def remember(agent: Agent, text: str = "") -> str:
+def cache_agent(agent: Agent, text: str = "") -> str:
     """Add an agent to the cache of `cached_agent` without parsing; return its string.
 
     Without a `text`, the agent is stored under its full string and without its label.
     """
     if not text:
         text, agent = str(agent), replace(agent, label="")
-    _known[text] = replace(agent)  # a value: whoever wants to play takes a copy
+    _known[text] = replace(agent)  # a copy without prepared state; players copy it again
     return text
 
 

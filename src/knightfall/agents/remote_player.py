@@ -53,7 +53,7 @@ def move_limit(agent: Agent, patience: float = PATIENCE) -> float | None:
     return min(patience * max(1.0, (agent.budget.nodes or 0) / PATIENT_NODES), LONGEST)
 
 
-def in_time(
+def check_time(
     report: Report, limit: float | None, who: str = "", computed: float = math.inf
 ) -> Report:
     """Return the report.  Raise an `AgentFailure` if it took longer than limit and tolerance.
@@ -63,12 +63,12 @@ def in_time(
     """
     seconds = min(report.seconds, computed)
     if limit is not None and seconds > limit + TOLERANCE:
-        late = f"{who} answered after {took(seconds, limit)}, allowed are {limit:g} s"
+        late = f"{who} answered after {shown_duration(seconds, limit)}; the limit is {limit:g} s"
         raise AgentFailure("timeout", late.strip())
     return report
 
 
-def took(seconds: float, limit: float) -> str:
+def shown_duration(seconds: float, limit: float) -> str:
     """Return a duration as text, with enough digits to show that it exceeds the limit."""
     for digits in range(3, 7):
         if round(seconds, digits) > limit:
@@ -158,9 +158,8 @@ class RemotePlayer:
     Each game, and each side of it, begins with a fresh state: a position that does not come two
     plies after the last request for the same side begins another game.  `analyse` raises an
     `AgentFailure` for anything that goes wrong in that process; after an error, a crash or a
-    timeout
-    the next request also begins another game.  Processes that can play another game are kept for
-    the next player of this thread with the same agent.
+    timeout the next request also begins another game.  Processes that can play another game are
+    kept for the next player of this thread with the same agent.
     """
 
     def __init__(self, agent: Agent, patience: float = PATIENCE) -> None:
@@ -174,7 +173,7 @@ class RemotePlayer:
         self._children: dict[str, AgentProcess] = {}
 
     def __getstate__(self) -> dict[str, object]:
-        return {**vars(self), "_children": {}}  # another process starts its own
+        return {**vars(self), "_children": {}}  # the other process starts its own children
 
     def start(self) -> RemotePlayer:
         """Start the process if there is none, without waiting for it."""
@@ -189,11 +188,11 @@ class RemotePlayer:
                 child.prepare_board(board)
             return self
 
-    def rehearse(self) -> None:
+    def check_loads(self) -> None:
         """Load the agent, and begin and end a game.  Raise an `AgentFailure` if that fails."""
         with self._process(UNCLAIMED) as child:
             child.new_game(seed=self._seed, side="w")
-        self.over()
+        self.end_game()
 
     def warn(self) -> None:
         """Repeat here the warnings that were issued when the agent was loaded."""
@@ -219,11 +218,11 @@ class RemotePlayer:
                 child.prepare_board(position.board)
             report = child.analyse(position, self._seed, self._limit)
         try:
-            in_time(report, self._limit, self._text)
+            check_time(report, self._limit, self._text)
         except AgentFailure as failure:
             failure.starved = child.taken.late_by_machine(self._limit)
             raise
-        if not self._is_search:  # of a function that names a cell, nothing else is to be believed
+        if not self._is_search:  # a user's function reports a move only; discard forged fields
             move, seconds = report.move, report.seconds
             return Report(move, 0.0, False, None, depth=0, nodes=0, seconds=seconds, pv=(move,))
         return report
@@ -245,7 +244,7 @@ class RemotePlayer:
         while self._children:
             self._children.popitem()[1].end()
 
-    def over(self) -> None:
+    def end_game(self) -> None:
         """End the game; processes that can play another one are kept."""
         while self._children:
             child = self._children.popitem()[1]
@@ -265,7 +264,7 @@ class RemotePlayer:
         except AgentFailure as failure:
             if self._agent and failure.reason == "timeout" and not child.ready:
                 _never_ready[self._stamp()] = str(failure)
-            if failure.reason in RECOVERABLE or (child.told_of(failure) and child.end_game()):
+            if failure.reason in RECOVERABLE or (child.reported(failure) and child.end_game()):
                 children[seat] = child
             else:
                 child.end()
@@ -279,7 +278,7 @@ class RemotePlayer:
         """Return an idle process of the agent, or a new one."""
         if self._agent is None:
             return _idle.take(self._text) or AgentProcess(self._text)
-        if self._stamp() in _never_ready:  # it is not waited for again in each game
+        if self._stamp() in _never_ready:  # fail at once instead of waiting in each game
             raise AgentFailure("timeout", _never_ready[self._stamp()])
         try:
             return AgentProcess(self._text, beside=self._agent.beside)
@@ -351,6 +350,6 @@ def player(agent: Agent, board: Board | None = None) -> Agent | RemotePlayer:
 def _runs_elsewhere(agent: Agent) -> bool:
     if agent.in_python:
         return True
-    if agent.only_here or not agent.users_functions:
+    if agent.is_process_local or not agent.users_functions:
         return False
     return not agent.evaluator.compiled

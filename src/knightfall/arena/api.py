@@ -15,7 +15,7 @@ from functools import wraps
 from inspect import signature
 from typing import Any, TypeVar, Unpack, cast
 
-from knightfall.agents import Agent, known_agent
+from knightfall.agents import Agent, cached_agent
 from knightfall.agents.parse import borrowed
 from knightfall.arena import version
 from knightfall.arena.plan import Entrant, Openings, Plan, league_plan, match_plan
@@ -266,10 +266,10 @@ def check(plan: Plan, options: RunnerOptions, notice: Notice = ignore) -> None:
     check_agents(entrant.agent for entrant in plan.entrants)
     loaded: set[tuple[str, ...]] = set()
     for entrant in plan.entrants:
-        agent = known_agent(entrant.agent)
+        agent = cached_agent(entrant.agent)
         if agent.files not in loaded:
             loaded.add(agent.files)
-            for line in agent.rehearse():
+            for line in agent.trial_load():
                 notice(line)
 
 
@@ -280,8 +280,8 @@ def check_runner(options: RunnerOptions, plan: Plan) -> None:
     declared in this process, in a notebook say, is known here alone.
     """
     options.check()
-    agents = [known_agent(entrant.agent) for entrant in plan.entrants]
-    here = [agent for agent in agents if agent.only_here]
+    agents = [cached_agent(entrant.agent) for entrant in plan.entrants]
+    here = [agent for agent in agents if agent.is_process_local]
     if here and (options.workers or options.leaves):
         raise KnightfallError(
             f"{here[0].name} uses a heuristic that was declared in this process: other "
@@ -298,7 +298,7 @@ def check_runner(options: RunnerOptions, plan: Plan) -> None:
 def tell_generations(plan: Plan, notice: Notice) -> None:
     """Give notice of what each submission of the course is taken for, and by which sign."""
     for entrant in plan.entrants:
-        for note in known_agent(entrant.agent).notes():
+        for note in cached_agent(entrant.agent).notes():
             notice(f"{entrant.name}: {note}")
 
 
@@ -316,7 +316,7 @@ def play(
     What was played by then is stored; the same plan goes on from there.  With `again` it is played
     anew even if it is in the store.
     """
-    told = [borrowed(one.name, known_agent(one.agent)) for one in plan.entrants]
+    told = [borrowed(one.name, cached_agent(one.agent)) for one in plan.entrants]
     for text in dict.fromkeys(told):
         if text:
             notice(text)

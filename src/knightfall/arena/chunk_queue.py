@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from knightfall.agents import Agent, known_agent
+from knightfall.agents import Agent, cached_agent
 from knightfall.agents.remote_player import PATIENCE, RemotePlayer
 from knightfall.arena.plan import PairRecord, PairTask
 from knightfall.arena.play import MoveSource, play_pair, searcher, stopper
@@ -168,7 +168,7 @@ class ChunkQueue:
 
 def _watched(chunk: Chunk) -> set[str]:
     """Return the agents of a chunk whose code could keep a worker from ever going on."""
-    agents = {text: known_agent(text) for task in chunk.tasks for text in (task.a, task.b)}
+    agents = {text: cached_agent(text) for task in chunk.tasks for text in (task.a, task.b)}
     return {text for text, one in agents.items() if one.may_hang and not is_python(one)}
 
 
@@ -179,7 +179,7 @@ def _clock_time(task: PairTask) -> float:
 
 
 def _by_the_clock(text: str) -> float:
-    return known_agent(text).budget.seconds or 0.0
+    return cached_agent(text).budget.seconds or 0.0
 
 
 def _guilty(records: Sequence[PairRecord]) -> Iterator[str]:
@@ -188,7 +188,7 @@ def _guilty(records: Sequence[PairRecord]) -> Iterator[str]:
         for number, game in enumerate(record.games):
             if game.reason in ("timeout", "crash"):
                 loser = record.task.seats(number)["b" if game.winner == "w" else "w"]
-                if known_agent(loser).may_hang:
+                if cached_agent(loser).may_hang:
                     yield loser
 
 
@@ -212,7 +212,7 @@ def _play(task: PairTask, careful: bool, patience: float) -> PairRecord:
     def asked(agent: Agent) -> MoveSource:
         return RemotePlayer(agent, patience) if careful or is_python(agent) else agent
 
-    if not careful and not any(is_python(known_agent(text)) for text in (task.a, task.b)):
+    if not careful and not any(is_python(cached_agent(text)) for text in (task.a, task.b)):
         return play_pair(task)
     return play_pair(task, asked)
 
@@ -230,13 +230,17 @@ def make_ready(texts: Iterable[str]) -> None:
     for text in texts:
         if text not in _ready:
             with _preparing:
-                agent = replace(known_agent(text))  # its evaluator is for this run only
+                agent = replace(cached_agent(text))  # its evaluator is for this run only
                 if agent.has_users_code:
                     _with_users_code.add(text)
                 if not agent.in_python:
                     agent.prepare()
                     searcher(text)  # keeps the evaluator for good
-                    if agent.may_hang and not agent.only_here and not agent.evaluator.compiled:
+                    if (
+                        agent.may_hang
+                        and not agent.is_process_local
+                        and not agent.evaluator.compiled
+                    ):
                         _not_compiled.add(agent.heuristic)
                 _ready.add(text)
 
@@ -250,7 +254,7 @@ def check_agents(texts: Iterable[str]) -> None:
     for text in dict.fromkeys(texts):
         make_ready([text])
         if text not in _tried:
-            known_agent(text).check()
+            cached_agent(text).check()
             _tried.add(text)
 
 

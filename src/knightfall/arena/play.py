@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from knightfall.agents import Agent, known_agent
-from knightfall.agents.remote_player import in_time
+from knightfall.agents import Agent, cached_agent
+from knightfall.agents.remote_player import check_time
 from knightfall.arena.plan import GameRecord, PairRecord, PairTask, Reason, game_record
 from knightfall.board import Board
 from knightfall.display.printable import storable
@@ -62,13 +62,13 @@ class MoveSource(Protocol):
 class _ForOneGame(Protocol):
     """A player in a process of its own, which has its time taken there."""
 
-    def over(self) -> None:
+    def end_game(self) -> None:
         """Let go what was there for that game."""
 
 
 def seated(text: str, seed: int) -> Agent:
     """The agent of a string, with the pair's seed unless it brings its own."""
-    agent = known_agent(text)
+    agent = cached_agent(text)
     return replace(agent, seed=agent.seed or seed)
 
 
@@ -106,7 +106,7 @@ def _one_game(task: PairTask, game: int, ask: Callable[[Agent], MoveSource] | No
         finally:
             for player in players.values():
                 if isinstance(player, _ForOneGame):
-                    player.over()
+                    player.end_game()
     raise AssertionError("the last game is not forgiven")
 
 
@@ -159,10 +159,10 @@ def _ask(player: MoveSource, position: Position, limit: float | None) -> Report:
     is late only if it also computed for longer than its limit.
     """
     if not isinstance(player, Agent):
-        return in_time(player.analyse(position), limit)
+        return check_time(player.analyse(position), limit)
     before = time.process_time()
     report = player.analyse(position)
-    return in_time(report, limit, computed=time.process_time() - before)
+    return check_time(report, limit, computed=time.process_time() - before)
 
 
 def _record(
@@ -202,7 +202,7 @@ def searcher(text: str) -> Searcher | None:
     """Return the searcher of an agent string; None if more than compiled code must play it."""
     from knightfall.heuristics.evaluator import evaluator
 
-    agent = known_agent(text)
+    agent = cached_agent(text)
     search = agent.search
     if search is None or agent.timed:
         return None

@@ -13,7 +13,7 @@ from contextlib import closing
 from typing import Protocol, Self
 from uuid import uuid4
 
-from knightfall.agents import Agent, known_agent
+from knightfall.agents import Agent, cached_agent
 from knightfall.agents.remote_player import PATIENCE
 from knightfall.arena.chunk_queue import (
     MOST_PAIRS,
@@ -227,13 +227,13 @@ def choose_runner(options: RunnerOptions, plan: Plan, notice: Notice) -> Runner:
     where = options.executor if options.dask is None else options.dask
     if where is not None:
         return Elsewhere(where, texts)
-    agents = [known_agent(text) for text in texts]
+    agents = [cached_agent(text) for text in texts]
     timed = [agent for agent in agents if agent.timed]
     if timed:
         _warn_of_load(timed[0], notice)
     automatic = options.workers is None
     wanted = min(cores(), MOST_WORKERS, plan.total) if options.workers is None else options.workers
-    alone = wanted == 0 or any(agent.only_here for agent in agents)
+    alone = wanted == 0 or any(agent.is_process_local for agent in agents)
     if alone or (automatic and (wanted == 1 or (timed and _seconds(plan) < SHORT))):
         return InProcess(texts)
     if automatic and not timed:
@@ -253,7 +253,7 @@ def runner_for(options: RunnerOptions, agents: Sequence[str]) -> Runner:
 def _seconds(plan: Plan) -> float:
     """Estimate what games by the clock take: each side visits about a third of a board's cells."""
     cells = Position.from_fen(plan.starts[0]).board.cells
-    limits = [known_agent(entrant.agent).budget.seconds or 0.0 for entrant in plan.entrants]
+    limits = [cached_agent(entrant.agent).budget.seconds or 0.0 for entrant in plan.entrants]
     return sum(
         2 * plan.rounds * (limits[match.a] + limits[match.b]) * cells / 3 for match in plan.matches
     )

@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from knightfall.agents import known_agent, remember
+from knightfall.agents import cache_agent, cached_agent
 from knightfall.arena.plan import Entrant, PairRecord, PairTask, Plan, file_hash, files_of
 from knightfall.arena.runner import Runner
 from knightfall.errors import KnightfallError
@@ -49,7 +49,7 @@ class Snapshot:
     def agent(self, text: str) -> str:
         """Return the agent that plays from the copies."""
         if text not in self._agents:
-            self._agents[text] = remember(known_agent(text).relocated(self._moved))
+            self._agents[text] = cache_agent(cached_agent(text).relocated(self._moved))
         return self._agents[text]
 
     def plan(self, plan: Plan) -> Plan:
@@ -87,7 +87,7 @@ class Snapshot:
     @staticmethod
     def _submissions(text: str) -> Iterator[Path]:
         """Yield the file of an agent that may read whatever lies beside it."""
-        beside = known_agent(text).beside
+        beside = cached_agent(text).beside
         if beside is not None:
             yield beside
 

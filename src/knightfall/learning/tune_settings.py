@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from knightfall.agents import known_agent
+from knightfall.agents import cached_agent
 from knightfall.arena.plan import enter, files_of
 from knightfall.arena.version import engine
 from knightfall.board import Board
@@ -195,7 +195,7 @@ def _opponent(text: str) -> str:
     if text == START:
         return text
     full = enter([text])[0].agent
-    if known_agent(full).timed:
+    if cached_agent(full).timed:
         raise KnightfallError(
             f"opponent {text!r} uses a clock, so the tuning could not be repeated: give it nodes"
         )

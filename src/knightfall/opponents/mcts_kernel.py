@@ -3,8 +3,7 @@
 Each trial draws one opponent (a model or the stranger) and plays it down the tree: our own moves
 are chosen by the results of earlier trials, replies are the model's.  A node is reached only by
 opponents that reply in this way, so its statistics are about them.  At the end of the tree a
-playout
-begins, in which a search of our own moves for us.
+playout begins, in which a search of our own moves for us.
 
 A reply is drawn again in each trial from all moves that are equal for the model.  If ties were
 always broken in the same way, the tree would learn a tie-breaking that a real opponent does not
@@ -87,8 +86,7 @@ def _select_move(node: Node, explore: float) -> int:
     """Return the index of the move to try: the best by mean value plus exploration.
 
     A move that was never tried gets the mean value of the node: there are too few trials to try
-    every
-    move of every node.
+    every move of every node.
     """
     total = 0.5
     for move in range(node.number):
@@ -186,8 +184,7 @@ def run_trials(
     """Play trials against the models of `order`, in turn, until a limit is reached.
 
     ``tree[0]`` then has the number of trials of each move, and the sum of their values.  The nodes
-    of
-    all searches count towards the limit.
+    of all searches count towards the limit.
     """
     mcts = records.mcts_states[0]
     if mcts.used == 0:

@@ -143,9 +143,7 @@ def ask_stranger(records: Records, at: int, open: Bits, mover: int, waiter: int)
 
 @compiled(types.boolean(RECORDS, _i64, _i64, _u64, _i64, _i64))
 def _ask(records: Records, at: int, number: int, open: Bits, mover: int, waiter: int) -> bool:
-    """Add an answer of any opponent to row `at`; return False if the budget ended
-    first.
-    """
+    """Add an answer of any opponent to row `at`; return False if the budget ended first."""
     if number == records.mcts_states[0].stranger:
         return ask_stranger(records, at, open, mover, waiter)
     return ask_once(records, at, number, open, mover, waiter)

@@ -234,8 +234,7 @@ def annotate(
 
     Positions are solved from the end backwards, because late ones are cheap.  Ctrl-C ends the work
     and keeps what is solved.  `progress` shows how many of all legal moves have been solved, or is
-    a
-    function that is called with that number.
+    a function that is called with that number.
     """
     sheet = find_game(game, store) if isinstance(game, str) else game
     if not sheet.moves:

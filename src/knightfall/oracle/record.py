@@ -151,7 +151,12 @@ def records_of(
     The player must be picklable if other processes play.
     """
     options.check()
-    if isinstance(player, Agent) and player.only_here and options.leaves and len(openings) > 1:
+    if (
+        isinstance(player, Agent)
+        and player.is_process_local
+        and options.leaves
+        and len(openings) > 1
+    ):
         raise KnightfallError(
             f"{player.name} uses a heuristic that was declared in this process, which other "
             "processes cannot load; grade without workers, or put the heuristic into a file"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from knightfall.agents import known_agent
+from knightfall.agents import cached_agent
 from knightfall.arena.plan import PairRecord, PairTask, Plan
 from knightfall.board import Board
 from knightfall.course.agent import RemoteSubmission
@@ -265,7 +265,7 @@ def _blunder(opponent: str, choice: Choice, truth: Solver) -> Blunder:
 
 def _asked(choices: Sequence[Choice], agent: str) -> tuple[Asked, str]:
     """What the submission's score says of the moves of each choice; why not, if it says nothing."""
-    player = RemoteSubmission(known_agent(agent))
+    player = RemoteSubmission(cached_agent(agent))
     found: Asked = []
     try:
         for choice in choices:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from knightfall.agents import COURSE, known_agent
+from knightfall.agents import COURSE, cached_agent
 from knightfall.arena import version
 from knightfall.arena.api import together
 from knightfall.arena.plan import Entrant, Match, Plan, enter, files_of, tournament
@@ -168,7 +168,7 @@ def load_each(
 
     def tried(student: Student) -> Student:
         agent = entrant_of(student, conditions).agent
-        player = RemoteSubmission(known_agent(agent))
+        player = RemoteSubmission(cached_agent(agent))
         loaded = False
         try:
             player.prepare()
@@ -320,7 +320,7 @@ class _Ahead:
 
 def _submissions(plan: Plan) -> list[Entrant]:
     return [
-        entrant for entrant in plan.entrants if isinstance(known_agent(entrant.agent), CourseAgent)
+        entrant for entrant in plan.entrants if isinstance(cached_agent(entrant.agent), CourseAgent)
     ]
 
 

@@ -15,7 +15,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from knightfall.agents import known_agent
+from knightfall.agents import cached_agent
 from knightfall.arena import version
 from knightfall.arena.plan import Entrant, files_of
 from knightfall.course.agent import RemoteSubmission
@@ -103,7 +103,7 @@ class SuccessorSeason:
         def tried(student: Student) -> Student:
             if student.problem or self._kept.knows(self.agents[student.name]):
                 return student
-            player = RemoteSubmission(known_agent(self.agents[student.name]))
+            player = RemoteSubmission(cached_agent(self.agents[student.name]))
             try:
                 player.prepare()
             except AgentFailure as failure:

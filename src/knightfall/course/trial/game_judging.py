@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from knightfall.agents import known_agent
+from knightfall.agents import cached_agent
 from knightfall.arena.plan import GameRecord, PairRecord, PairTask, Plan
 from knightfall.arena.play import play_pair
 from knightfall.arena.reports.tournament import Outcomes, TournamentReport
@@ -103,7 +103,7 @@ def _described(agent: str, played: Iterable[tuple[PairTask, GameRecord, Side]]) 
     position = Position.from_fen(task.opening)
     for move in game.moves(position):
         position = position.play(move)
-    player = RemoteSubmission(known_agent(agent))
+    player = RemoteSubmission(cached_agent(agent))
     try:
         line = player.answer_line(position, task.seed)
     except AgentFailure:
@@ -262,7 +262,7 @@ def judge(
 
 def _has_own_clock(run: PlayedGames, test: int) -> bool:
     """Return whether a submission that plays by ticks asks Python's clocks for its first move."""
-    agent = known_agent(run.plan.entrants[test].agent)
+    agent = cached_agent(run.plan.entrants[test].agent)
     if not isinstance(agent, CourseAgent) or not agent.time_is_counted:
         return False
     player = RemoteSubmission(agent)
@@ -304,9 +304,9 @@ def choices(
 
 def _play_on(found: Resignations, task: PairTask, position: Position, side: Side) -> None:
     """Let the substitute play on from where somebody gave up, against the same opponent."""
-    if known_agent(task.b).has_users_code:
+    if cached_agent(task.b).has_users_code:
         return  # an opponent that may do anything is not asked for more than the tournament
-    substitute = str(known_agent(SUBSTITUTE))
+    substitute = str(cached_agent(SUBSTITUTE))
     game = 0 if side == "w" else 1
     for number in range(TRIES):
         again = PairTask(0, substitute, task.b, position.fen, task.seed + number)

@@ -15,7 +15,7 @@ from math import inf
 from time import perf_counter
 from typing import Any, Protocol
 
-from knightfall.agents import Agent, known_agent, parse_agent, timing
+from knightfall.agents import Agent, cached_agent, parse_agent, time_control
 from knightfall.agents.kinds import DeepeningAgent, FixedDepthAgent, MinimaxAgent
 from knightfall.arena.play import REPLAYS, need_core
 from knightfall.course import generation_successor as samples
@@ -211,8 +211,8 @@ def play(game: SuccessorGame) -> Result:
     by_wall = [text for text in (game.first, game.second) if _by_wall(text)]
     for _ in range(REPLAYS):
         for text in by_wall:
-            if isinstance(known_agent(text), CourseAgent):
-                need_core(known_agent(text))
+            if isinstance(cached_agent(text), CourseAgent):
+                need_core(cached_agent(text))
         result = _played(game)
         if not by_wall or result.reason != "timeout" or core_share() >= ENOUGH:
             return result
@@ -220,7 +220,7 @@ def play(game: SuccessorGame) -> Result:
 
 
 def _by_wall(text: str) -> bool:
-    found = timing(text)
+    found = time_control(text)
     return found is not None and found.clock == "wall"
 
 
@@ -290,7 +290,7 @@ class SuccessorPlayer(Protocol):
 def _player(text: str, seat: int, seed: int) -> SuccessorPlayer:
     if text in SAMPLES:
         return _Sample(SAMPLES[text](seat))
-    agent = known_agent(text)
+    agent = cached_agent(text)
     if isinstance(agent, CourseAgent):
         return _Submission(replace(agent, seed=seed))
     score, budget = SCORES[agent.heuristic], agent.budget

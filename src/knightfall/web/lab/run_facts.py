@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from knightfall.agents import known_agent
+from knightfall.agents import cached_agent
 from knightfall.arena.plan import GameRecord, check_files, file_hash
 from knightfall.arena.reports import report_on
 from knightfall.arena.reports.league import LeagueReport
@@ -92,13 +92,13 @@ def resuming(run: Run) -> dict[str, Any]:
             check_files(plan)
         except KnightfallError:
             why = EDITED
-    files = {path for entrant in plan.entrants for path in known_agent(entrant.agent).files}
+    files = {path for entrant in plan.entrants for path in cached_agent(entrant.agent).files}
     return {"why_not": why, "files": sorted(files)}
 
 
 def grading_resuming(found: StoredGrading) -> dict[str, Any]:
     """Return why a grading cannot be resumed (empty if it can), and the files with its agent."""
-    why, files = "", known_agent(found.header["agent"]).files
+    why, files = "", cached_agent(found.header["agent"]).files
     if found.finished:
         why = "It is finished."
     elif found.header["engine"] != engine():
