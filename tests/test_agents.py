@@ -1,4 +1,4 @@
-"""Agents as text, the course's names, and games between them."""
+"""Tests of agent strings, the course's names, and games between agents."""
 
 from __future__ import annotations
 
@@ -286,7 +286,7 @@ def test_a_bare_name_means_the_protocol_in_force(protocol: str, expected: dict[s
     both = {**EARLIER, **LATER}
     for name in both.keys() - expected.keys():
         assert str(parse_agent(name, protocol=protocol)) == both[name]
-    # A name that says its protocol means that.
+    # A name with a protocol means the agent of that protocol.
     assert str(parse_agent("2017b:AB_Open", protocol=protocol)) == LATER["AB_Open"]
     assert str(parse_agent("2017a:AB_Open", protocol=protocol)) == EARLIER["AB_Open"]
 
@@ -444,7 +444,7 @@ PLAYERS = [
 
 
 def played_out(start: Position, white: Agent, black: Agent) -> list[str]:
-    """The moves of a game, placements included if there are any."""
+    """Return the moves of a game, placements included if there are any."""
     position, game = start, []
     while position.winner is None:
         move = (white if position.to_move == "w" else black).choose(position)
@@ -537,7 +537,7 @@ def test_a_match_reads_each_agent_once(
     course_agent = parse.course_agent
 
     def counting(name: str, protocol: str = "") -> Agent | None:
-        """What every reading of a string begins with."""
+        """Count the calls with which every parsing of a string begins."""
         read.append(name)
         return course_agent(name, protocol)
 

@@ -1,4 +1,4 @@
-"""Agents that mean harm cost their own games and nothing else (tests/torture has all of them)."""
+"""Tests that hostile agents lose only their own games (tests/torture has all of them)."""
 
 from __future__ import annotations
 

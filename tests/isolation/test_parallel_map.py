@@ -1,4 +1,4 @@
-"""One map over processors: whoever computes, the results are the same, and no accident matters."""
+"""Tests that a parallel map gives the same results everywhere, even if workers die."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def processes() -> Iterator[Executor]:
 
 @pytest.fixture(scope="module")
 def everywhere(dask_cluster: Any, processes: Executor) -> Iterator[list[RunnerOptions]]:
-    """All who can compute, but this process."""
+    """Yield the options of every runner except this process."""
     with ThreadPoolExecutor(2) as threads:
         yield [
             RunnerOptions(workers=2),

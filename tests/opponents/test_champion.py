@@ -1,4 +1,4 @@
-"""The champion and the swindler: what is won stays won, what is lost is played for mistakes."""
+"""Tests that the champion keeps won positions and plays lost ones for mistakes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BOTH = ["champion(nodes={})", "perfect(nodes={}, swindle)"]
 
 
 def some_positions(number: int, width: int = 7, height: int = 7, seed: int = 1) -> list[Position]:
-    """Positions of random games that are not over."""
+    """Return positions of random games that are not over."""
     rng, found = random.Random(seed), []
     while len(found) < number:
         position = Position.start(width, height)
@@ -59,7 +59,7 @@ def test_a_won_position_stays_won(text: str) -> None:
 @settings(max_examples=60, deadline=None)
 @given(positions(board=Board.of(4, 4)))
 def test_small_boards_and_pockets(position: Position) -> None:
-    """Held against plain recursion; in a lost position any legal move will do."""
+    """Compare with plain recursion; in a lost position any legal move is right."""
     if position.winner is not None:
         return
     plies = plies_to_end(position)

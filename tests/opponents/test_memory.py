@@ -1,4 +1,4 @@
-"""What one move of a game leaves to the next: the tree below, and replies that may be of use."""
+"""Tests of what one move of a game leaves to the next: the subtree and usable replies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def searched(
 
 
 def paths(tree: Any, at: int = 0) -> dict[tuple[int, int, int], tuple[int, ...]]:
-    """The tries of every node by its position, following the children from one node."""
+    """Return the tries of every node by its position, following the children from one node."""
     node = tree[at]
     found = {(int(node["open"]), int(node["me"]), int(node["opp"])): tuple(node["tries"].tolist())}
     for child in node["child"][node["child"] != 0]:
@@ -70,7 +70,7 @@ def test_the_tree_below_a_reply_is_kept() -> None:
 
 
 def test_replies_that_may_come_are_kept() -> None:
-    """Those that are kept are to positions whose open cells are open still."""
+    """The kept replies belong to positions whose open cells are still open."""
     chance, memory = searched(LOST, 1_000_000, Posterior())
     open = words(LOST.play(chance.move))[0]
     assert len(memory.replies) > 5
@@ -78,7 +78,7 @@ def test_replies_that_may_come_are_kept() -> None:
 
 
 def test_what_is_remembered_is_not_asked_again() -> None:
-    """The next mcts begins with the tries of the last, and with the replies that it knew."""
+    """The next search begins with the tries of the last, and with its known replies."""
     chance, memory = searched(LOST, 3_000_000, Posterior())
     left = LOST.play(chance.move)
     now = max((left.play(one) for one in left.legal_moves), key=lambda p: _tries(memory, p))
@@ -107,7 +107,7 @@ def test_replies_are_put_back() -> None:
 
 
 def test_moves_of_a_position_that_trials_found_won_are_tried() -> None:
-    """The opponent has just gone wrong: what is memory_after of it must not keep us from moving."""
+    """The opponent has just erred: a root that is known to be won must still get a move."""
     chance, memory = searched(LOST, 3_000_000, Posterior())
     left = LOST.play(chance.move)
     now = max((left.play(one) for one in left.legal_moves), key=lambda p: _tries(memory, p))

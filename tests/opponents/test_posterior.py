@@ -1,4 +1,4 @@
-"""Whom one plays against: told apart by its moves, remembered by the positions of one game."""
+"""Tests of the posterior over opponent models, and of its memory from move to move."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OPENING = Position.from_fen("7/7/1N5/7/7/5n1/7 w")
 
 
 def test_shares_by_hand() -> None:
-    """Two models, one of which answered as the opponent did: Bayes' rule with one surprise."""
+    """Two models, one of which answered as the opponent did: Bayes' rule with the pseudo-count."""
     shares = (0.5, 0.3, 0.2) + (0.0,) * (len(OPPONENTS) - 3)
     seen = ObservedMove(OPENING, 0)
     told = [ReplyEstimate(1.0, 2), ReplyEstimate(0.0, 2), None] + [None] * (len(OPPONENTS) - 3)
@@ -48,7 +48,7 @@ def test_shares_by_hand() -> None:
     usual = (0.5 * likely[0] + 0.3 * likely[1]) / 0.8
     raw = [0.5 * likely[0], 0.3 * likely[1], 0.2 * usual]
     assert after.shares[:3] == pytest.approx([one / sum(raw) for one in raw])
-    assert after.shares[2] == pytest.approx(0.2)  # nothing was learned of it
+    assert after.shares[2] == pytest.approx(0.2)  # no estimate, so no change
 
 
 @given(
@@ -66,7 +66,7 @@ def test_nobody_is_ruled_out(told: list[ReplyEstimate | None]) -> None:
 
 @given(positions(board=Board.of(5, 5)))
 def test_predecessors_are_what_one_move_leads_from(position: Position) -> None:
-    """Held against the rules: each leads here, and the one that was left is among them."""
+    """By the rules, each leads to the position, and the true predecessor is among them."""
     cell = position.knight(other(position.to_move))
     for before in predecessors(position):
         assert before.play(position.board.name(cell or 0)) == position
@@ -128,7 +128,7 @@ def test_seeds_and_turns_repeat_and_differ() -> None:
     "text", ["id(improved, nodes=2500)", "AB_Center", "alphabeta(open, depth=3)"]
 )
 def test_an_opponent_is_recognised_by_its_moves(text: str) -> None:
-    """After some moves the model that it is has become twice as likely or more, over some games."""
+    """Over some games, the true model becomes at least twice as likely after some moves."""
     opponent, rng = parse_agent(text), random.Random(1)
     assert opponent.search is not None
     who = next(
@@ -158,7 +158,7 @@ def test_an_opponent_is_recognised_by_its_moves(text: str) -> None:
 
 
 def test_a_game_tells_the_move_whatever_was_asked_before() -> None:
-    """The same game, asked move by move, is played the same; what is believed is of that game."""
+    """The moves of a game depend on that game alone, also if other positions were asked before."""
     player, opponent = parse_agent("champion(nodes=200000)"), parse_agent("AB_Open")
 
     def game() -> list[str]:

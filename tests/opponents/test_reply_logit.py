@@ -1,4 +1,4 @@
-"""How opponents reply: equal moves by brute force, the stranger by its definition."""
+"""Tests of opponents' replies: equal moves by brute force, the stranger by its definition."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NAIVE: dict[str, naive.Naive] = {
 
 
 def some_positions(number: int, most: int, seed: int, ways: int = 2) -> list[Position]:
-    """Positions of random games with at most so many open cells, and at least so many moves."""
+    """Return positions of random games with few open cells and several moves."""
     rng, found = random.Random(seed), []
     while len(found) < number:
         position = Position.start(7, 7)
@@ -44,7 +44,7 @@ def some_positions(number: int, most: int, seed: int, ways: int = 2) -> list[Pos
 
 @pytest.mark.parametrize("heuristic", ["improved", "open", "center"])
 def test_equal_moves_are_those_of_plain_minimax(heuristic: str) -> None:
-    """Depth 3: every move with the best value is as likely as any other, and no other is."""
+    """At depth 3, exactly the moves with the best value have a weight, and it is equal."""
     model = next(
         at
         for at, one in enumerate(MODELS)
@@ -64,7 +64,7 @@ def test_equal_moves_are_those_of_plain_minimax(heuristic: str) -> None:
 
 
 def test_what_agents_answer_was_thought_possible() -> None:
-    """Asked with many seeds, a deepening search seldom does what its model would not."""
+    """With many seeds, a deepening search seldom plays a move that its model excludes."""
     model = OPPONENTS.index("plain_deepening(improved, nodes=2500)")
     asked = missed = 0
     for position in some_positions(12, 40, 6):
@@ -77,7 +77,7 @@ def test_what_agents_answer_was_thought_possible() -> None:
 
 
 def features_of(position: Position, reply: int) -> Any:
-    """What can be counted of a reply, on sets of cells."""
+    """Compute the counted features of a reply with sets of cells."""
     board, side = position.board, position.to_move
     after = position.play(board.name(reply))
     mine, theirs = after.targets(side), after.targets(other(side))
@@ -105,7 +105,7 @@ def features_of(position: Position, reply: int) -> Any:
 
 
 def test_what_is_known_of_a_reply() -> None:
-    """Counts by their definitions, the judges' choices, and the truth where it is asked."""
+    """Counts follow their definitions; judges' choices and the solver's result are right."""
     judges = [MODELS.index(judge) for judge in JUDGES]
     late = 0
     for position in some_positions(40, 36, 8):
@@ -128,7 +128,7 @@ def test_what_is_known_of_a_reply() -> None:
 
 
 def test_the_stranger_replies_by_its_weights() -> None:
-    """The softmax of the weighted features, as far as parts of 250 can tell."""
+    """The replies are the softmax of the weighted features, to a resolution of 1/250."""
     habits = opponent_models.shipped_chances().logit_weights
     for position in some_positions(30, 40, 9):
         seen = reply_features(position, Engine(position.board), samples=1)

@@ -1,4 +1,4 @@
-"""Annotations held against the plain solver, and how grades and annotations are shown."""
+"""Tests that annotations agree with the plain solver, and how grades and annotations look."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from knightfall.position import Position, other
 from knightfall.solver.solve import Solver
 
 GAME = "4/4/4/4[Nn] w d3 c2 c1 d4 a2 b3 b4 d2"
-"""The second player places badly, the first gives the win back at move 5."""
+"""The second player places badly; the first gives the win back at move 5."""
 
 
 # -- annotate ----------------------------------------------------------------------------------
 
 
 def check(annotation: Annotation) -> None:
-    """Everything an annotation says, asked again of the plain solver."""
+    """Check everything that an annotation says with the plain solver."""
     game = annotation.game
     assert not annotation.partial
     for position, winner in zip(game.positions, annotation.winners, strict=True):
@@ -79,7 +79,7 @@ def test_annotations_of_random_games_agree_with_the_plain_solver(seed: int) -> N
             assert chart[side].ljust(99)[at] == ("█" if winner == side else " ")
     marks = [at for at, mark in enumerate(chart["blunders"]) if mark == "▲"]
     assert marks == [remark.ply for remark in annotation.blunders]
-    # The winner changes hands at blunders and nowhere else.
+    # The winner changes at blunders and nowhere else.
     swings = [
         ply
         for ply in range(1, len(annotation.winners))

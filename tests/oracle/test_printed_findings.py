@@ -1,4 +1,4 @@
-"""Grades, checks, annotations and explanations say under each heading what JSON says."""
+"""Tests that printed grades, checks, annotations and explanations agree with their JSON."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ GRADE = Grade(
     ),
     seconds=83.0,
 )
-"""No two figures are equal."""
+"""A grade in which no two figures are equal."""
 
 
 def limits(low: float, high: float) -> str:

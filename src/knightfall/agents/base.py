@@ -150,7 +150,7 @@ class Agent:
                 heuristic = str(self.read_argument(argument))
             else:
                 accepted = [self.argument] if fillable else []
-                from knightfall.agents.kinds import variant_words  # which needs this module
+                from knightfall.agents.kinds import variant_words  # avoids a circular import
 
                 accepted += [*self.budgets, "seed", *self.words, *variant_words(self.kind)]
                 accepted += [key for key in self.keys if key not in self.budgets]
@@ -323,7 +323,7 @@ class Agent:
     @cached_property
     def host(self) -> RemotePlayer:
         """The player that runs the agent in a process of its own."""
-        from knightfall.agents.remote_player import RemotePlayer  # which needs this module
+        from knightfall.agents.remote_player import RemotePlayer  # avoids a circular import
 
         return RemotePlayer(self)
 

@@ -33,7 +33,7 @@ class HostedAgent:
     def __init__(self, text: str) -> None:
         self._text = text
         self._agent: Agent
-        self._player: Any = None  # what `Agent.new_game` gave
+        self._player: Any = None  # the result of `Agent.new_game`
 
     def load(self) -> dict[str, Any]:
         """Load the agent; return its files, and knightfall's own warnings."""

@@ -63,7 +63,7 @@ COURSE: dict[str, dict[str, Agent]] = {
         "ID_Improved": _deepening("improved"),
         "Student": _deepening(""),
     },
-    # What the studies of the later tournament entered as their own three agents.
+    # The three agents that each study of the later tournament entered.
     "lookahead": {
         "AB_Custom": _deepening("lookahead_mobility"),
         "AB_Custom_2": _deepening("center_pull"),

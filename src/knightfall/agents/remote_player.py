@@ -87,7 +87,7 @@ class AgentProcess(HostProcess):
         self.files: list[str] = []
         self.warnings: list[str] = []
         self._boards: set[Board] = set()
-        self._last: tuple[int, Position] | None = None  # the seed of the game, what was asked last
+        self._last: tuple[int, Position] | None = None  # seed and position of the last request
 
     def _read_loaded(self, answer: dict[str, Any]) -> None:
         super()._read_loaded(answer)
@@ -165,7 +165,7 @@ class RemotePlayer:
     def __init__(self, agent: Agent, patience: float = PATIENCE) -> None:
         self._seed = agent.seed
         agent = agent.absolute() if agent.remembers_game else agent
-        self._text = str(replace(agent, seed=0))  # the seed comes with each game
+        self._text = str(replace(agent, seed=0))  # the seed is sent with each game
         self._limit = move_limit(agent, patience)
         self._timed = agent.timed
         self._is_search = not agent.in_python

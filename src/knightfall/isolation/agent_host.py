@@ -100,11 +100,9 @@ def supervise(hosted: str, text: str, scratch: str = "") -> NoReturn:
     asking = os.getppid()
     questions, answers = take_streams()
     in_namespace = limits.enter_namespace()
-    (agent_reads, to_agent), (agent_answers, agent_writes), (exit_reader, exit_writer) = (
-        os.pipe(),
-        os.pipe(),
-        os.pipe(),
-    )
+    agent_reads, to_agent = os.pipe()
+    agent_answers, agent_writes = os.pipe()
+    exit_reader, exit_writer = os.pipe()
     watcher = os.fork()
     if watcher == 0:
         for ours in (questions, answers, to_agent, agent_answers, exit_reader):

@@ -113,7 +113,7 @@ class Batch:
                     patience=PATIENCE,
                 )
         except KnightfallError as error:
-            # One that raised an error was counted as answered.
+            # An evaluation that raised an error is counted as done; one that hangs is not.
             at = int(self._done[0]) - (not isinstance(error, AgentFailure))
             raise EvaluationFailed(self._questions[at], error) from None
         return self._values
