@@ -144,7 +144,9 @@ def test_it_may_come_when_a_command_is_over() -> None:
     assert done.stdout.startswith("knightfall ")
 
 
-@pytest.mark.parametrize("hold", ["isolation.sigint.HeldOff", "kernel.interrupt.ctrl_c_later"])
+@pytest.mark.parametrize(
+    "hold", ["isolation.sigint.DeferredSigint", "kernel.interrupt.ctrl_c_later"]
+)
 def test_from_some_point_on_it_is_an_exception_but_not_where_that_would_hurt(hold: str) -> None:
     """Another thread exists, which may be the one to receive the signal."""
     module, _, name = hold.rpartition(".")

@@ -18,7 +18,7 @@ from knightfall.arena.plan import PairTask
 from knightfall.arena.play import play_pair
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.opponents.champion import HEURISTIC
+from knightfall.opponents.agent import ChampionAgent
 from knightfall.position import Position
 from knightfall.solver.engine import Engine
 
@@ -121,8 +121,9 @@ def test_lost_positions_are_played_for_mistakes() -> None:
 def test_with_few_nodes_it_is_a_search() -> None:
     opening = Position.from_fen("7/7/1N5/7/7/4n1*/7 w")
     report = parse_agent("champion(nodes=500)").analyse(opening)
-    assert report.move == parse_agent(f"id({HEURISTIC}, nodes=500)").choose(opening)
-    assert HEURISTIC in report.note
+    heuristic = ChampionAgent.searches_with
+    assert report.move == parse_agent(f"id({heuristic}, nodes=500)").choose(opening)
+    assert heuristic in report.note
 
 
 def test_it_wins_lost_games_that_perfect_loses() -> None:

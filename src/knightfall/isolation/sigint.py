@@ -59,7 +59,7 @@ def raises() -> bool:
     return handler is signal.default_int_handler
 
 
-class HeldOff:
+class DeferredSigint:
     """Context manager that defers Ctrl-C to the end of its block.
 
     Blocking the signal would not be enough: another thread would receive it.

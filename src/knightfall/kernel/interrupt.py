@@ -26,7 +26,7 @@ from contextlib import contextmanager
 from numba import types
 
 from knightfall.errors import AgentFailure
-from knightfall.isolation.sigint import HeldOff, enable_keyboard_interrupt
+from knightfall.isolation.sigint import DeferredSigint, enable_keyboard_interrupt
 from knightfall.kernel.bits import CLOCK_MONOTONIC, nanoseconds
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, GeometryArray
@@ -268,7 +268,7 @@ def ctrl_c_later() -> Iterator[None]:
     A terminal sends it to them all, but only the one that started the others is to act on it.
     """
     enable_keyboard_interrupt()  # or they would outlive us
-    with HeldOff():
+    with DeferredSigint():
         if not hasattr(signal, "pthread_sigmask"):
             yield
             return

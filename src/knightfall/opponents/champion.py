@@ -29,9 +29,6 @@ from knightfall.solver import perfect
 from knightfall.solver.engine import Engine, KeptEngines, Limits
 from knightfall.solver.perfect import LEAST_TIME, SOLVER_SHARE, PerfectChoice, settle
 
-HEURISTIC = "learned_net"
-"""The heuristic of the champion's searches in undecided positions."""
-
 NODES_PER_SECOND = 25_000_000
 """A low estimate, to convert time to nodes: 150 ms are about 4 million nodes."""
 
@@ -97,9 +94,12 @@ class _RemainingBudget:
 
 
 def choose(
-    position: Position, budget: Budget, seed: int, memory: GameMemory, heuristic: str = HEURISTIC
+    position: Position, budget: Budget, seed: int, memory: GameMemory, heuristic: str
 ) -> Report:
-    """Return the champion's move; the budget counts from the call."""
+    """Return the champion's move; the budget counts from the call.
+
+    `heuristic` is for searches in positions that the solver cannot decide.
+    """
     if budget.time is None or not gc.isenabled():
         return _choose(position, budget, seed, memory, heuristic)
     gc.disable()  # a full collection may take longer than the move
@@ -187,18 +187,8 @@ def _played(
         remaining.spend(last_search_nodes())
         if chance is not None:
             note = f"wins {chance.rate:.0%} of {chance.trials} trials against typical players"
-            report = Report(
-                move=chance.move,
-                score=2.0 * chance.rate - 1.0,
-                proven=False,
-                plies=None,
-                depth=0,
-                nodes=chance.nodes,
-                seconds=0.0,
-                pv=(chance.move,),
-                note=note,
-            )
-            return report, posterior
+            move, score = chance.move, 2.0 * chance.rate - 1.0
+            return Report(move, score, False, None, 0, 0, 0.0, (move,), note=note), posterior
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.run_search import SEARCHES, run_search
 
@@ -210,7 +200,7 @@ def _played(
     return replace(report, note=note), posterior
 
 
-def warm_up(board: Board, budget: Budget, memory: GameMemory, heuristic: str = HEURISTIC) -> None:
+def warm_up(board: Board, budget: Budget, memory: GameMemory, heuristic: str) -> None:
     """Prepare everything that the first move on a board needs, so that it is not slow."""
     perfect.warm_up(board, budget, memory.engines, heuristic)
     warm_up_mcts(board)

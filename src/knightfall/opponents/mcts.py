@@ -220,12 +220,11 @@ SAMPLES = 4
 
 @dataclass(frozen=True)
 class Chance:
-    """A move with its win rate against the models (0 to 1), and the cost of the search."""
+    """A move with its win rate against the models (0 to 1), and the number of trials."""
 
     move: str
     rate: float
     trials: int
-    nodes: int
 
 
 def best_chance(
@@ -287,7 +286,7 @@ def best_chance(
 
 
 def _read(position: Position, workspace: Workspace) -> Chance | None:
-    root, mcts = workspace.tree[0], workspace.mcts_states[0]
+    root = workspace.tree[0]
     number = int(root["number"])
     tries, total = root["tries"][:number], root["total"][:number]
     if not tries.any():
@@ -298,7 +297,6 @@ def _read(position: Position, workspace: Workspace) -> Chance | None:
         move=position.board.name(int(root["cells"][best])),
         rate=float(rates[best]),
         trials=int(tries.sum()),
-        nodes=int(mcts["spent"]),
     )
 
 

@@ -321,10 +321,10 @@ def grade(
     except KeyboardInterrupt:
         if not records:
             raise
-    return summed_up(who, board, openings, seed, records, time.perf_counter() - start)
+    return grade_of_records(who, board, openings, seed, records, time.perf_counter() - start)
 
 
-def summed_up(
+def grade_of_records(
     who: Agent | Analyst,
     board: Board,
     openings: int,
