@@ -112,9 +112,7 @@ class Agent:
 
     @classmethod
     def split(cls, text: str) -> tuple[str, tuple[str, ...]]:
-        """Return the first argument and the options of a whole string, for kinds with
-        `reads_itself`.
-        """
+        """Return the first argument and the options, for kinds with `reads_itself`."""
         raise NotImplementedError
 
     @classmethod
@@ -129,8 +127,9 @@ class Agent:
         return self
 
     def with_arguments(self, text: str, arguments: list[str], *, fillable: bool) -> Self:
-        """Return the agent with the arguments of a string; `fillable` if the first may be a
-        heuristic.
+        """Return the agent with the arguments of a string.
+
+        `fillable` is whether the first of them may be the heuristic.
         """
         heuristic, seed = self.heuristic, self.seed
         budgets, options = dict[str, str](), dict[str, str]()
@@ -284,10 +283,10 @@ class Agent:
         return self
 
     def with_move_time(self, limit: int, threshold: int) -> Self:
-        """Return the agent for moves of `limit` microseconds, `threshold` of which a search leaves
-        unused.
+        """Return the agent for moves of `limit` microseconds.
 
-        Agents without a clock are returned unchanged.
+        A search leaves `threshold` microseconds of them unused.  Agents without a clock are
+        returned unchanged.
         """
         return self
 
@@ -328,9 +327,7 @@ class Agent:
         return RemotePlayer(self)
 
     def prepare(self, board: Board | None = None) -> Self:
-        """Compile and warm up for games on a board (default 7×7), so that the first move is not
-        slow.
-        """
+        """Compile and warm up for a board (default 7×7), so that the first move is not slow."""
         raise NotImplementedError
 
     def choose(self, position: Position) -> str:

@@ -322,7 +322,7 @@ def _with_heuristic(search: Agent, text: str, name: str) -> Agent:
         known += all_printed()
         raise KnightfallError(
             f"unknown agent {name!r}{nearest(name, known)} (knightfall agents lists them all, "
-            "knightfall heuristics what they search with)"
+            "knightfall heuristics lists the heuristics)"
         ) from None
     return replace(search, heuristic=str(heuristic))
 

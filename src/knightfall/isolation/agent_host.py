@@ -167,9 +167,7 @@ class _Relay:
         self._until = float("inf")  # deadline for the exit status after the agent closed its pipe
 
     def run(self) -> str:
-        """Forward until one end is gone; return how the agent ended, "" if the asking process is
-        gone.
-        """
+        """Forward until one end is gone; return how the agent ended, "" if the host is gone."""
         poll = select.poll()
         for source in (self._questions, self._agent_answers, self._exit_reader):
             poll.register(source, select.POLLIN)

@@ -254,7 +254,8 @@ class HostProcess:
     def _parse(self, word: bytes, line: bytes | None, seconds: float) -> tuple[bytes, Taken]:
         """Return the JSON of an answer, and its timing; `seconds` is the elapsed time here."""
         if line is None:
-            raise Broken(f"none, its process {describe_end(self._process)}")
+            ended = describe_end(self._process)
+            raise AgentFailure("crash", f"{self._text} sent no answer: its process {ended}")
         if line.startswith(b"! "):
             raise AgentFailure("crash", f"{self._text} {line[2:].decode(errors='replace')}")
         microseconds, named, said = b"", b"", b""

@@ -40,11 +40,10 @@ Setup = Callable[[], Callable[[Argument], Result]]
 
 @dataclass(frozen=True)
 class RunnerOptions:
-    """Where to compute: in a number of `workers` (0 or None: this process), a cluster or an
-    executor.
+    """Where to compute: in this process, in `workers`, on a Dask cluster, or in an executor.
 
-    `dask` is the address of a Dask scheduler, such as ``tcp://host:8786``.  At most one of the
-    three is given.
+    `workers` is a number of processes; 0 or None is this process.  `dask` is the address of a Dask
+    scheduler, such as ``tcp://host:8786``.  At most one of the three is given.
     """
 
     workers: int | None = None
@@ -55,7 +54,7 @@ class RunnerOptions:
         """Raise a `KnightfallError` for invalid or contradictory options."""
         if self.dask is not None and self.workers is not None:
             raise KnightfallError(
-                f"workers={self.workers} and dask={self.dask!r} exclude each other: the cluster "
+                f"workers={self.workers} and dask={self.dask!r}: choose one, because the cluster "
                 "has its own workers"
             )
         if self.executor is not None and (self.dask is not None or self.workers is not None):

@@ -150,8 +150,7 @@ class Fork:
         self._status: int | None = None
 
     def read_until(self, deadline: float, most: int = MOST_BYTES) -> bytes:
-        """Return what it writes until a deadline by the monotonic clock, or until it closes the
-        pipe.
+        """Return what it writes until a deadline (monotonic clock) or the end of the pipe.
 
         After the deadline, return what is already in the pipe.  It stops after `most` bytes.
         """

@@ -103,9 +103,7 @@ def fit_weights(table: DecisionArrays) -> Floats:
 
 
 def likelihoods(decisions: Sequence[HunterReply], weights: Floats) -> Floats:
-    """Return the probability of each reply by opponent type; the last column is the conditional
-    logit.
-    """
+    """Return the probability of each reply by opponent; the last column is the stranger's."""
     found = [
         [
             ReplyEstimate(share, KNOWN).probability(len(one.wrong))

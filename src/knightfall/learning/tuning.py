@@ -97,8 +97,9 @@ class Journal:
 
 
 def opened(folder: Path, settings: TuneSettings) -> Journal:
-    """Read the journal of a folder, or create it. Raise a KnightfallError if it is damaged or
-    belongs to other settings.
+    """Read the journal of a folder, or create it.
+
+    Raise a KnightfallError if it is damaged or belongs to other settings.
     """
     file = folder / FILE
     if file.exists():

@@ -151,10 +151,9 @@ def read_chances(file: Path) -> Chances:
 
 
 def parse_chances(found: Any) -> Chances:
-    """Return the chances in a parsed file.  Raise a `KnightfallError` if they are of another
-    version.
-    """
-    check_format(found, FORMAT, ": learn it again")
+    """Return the chances in a parsed file.  Raise a `KnightfallError` if they are invalid."""
+    again = ": run knightfall learn chances again"
+    check_format(found, FORMAT, again)
     shape = {
         "format": str,
         "features": [str],
@@ -164,10 +163,9 @@ def parse_chances(found: Any) -> Chances:
         "made_by": object,
     }
     check(shape, found)
-    if found["features"] != list(FEATURE_NAMES):
-        raise KnightfallError("its features are not those of this version: learn it again")
-    if found["opponents"] != list(OPPONENTS):
-        raise KnightfallError("its opponents are not those of this version: learn it again")
+    for key, known in (("features", FEATURE_NAMES), ("opponents", OPPONENTS)):
+        if found[key] != list(known):
+            raise KnightfallError(f"its {key} are not those of this version{again}")
     habits, shares = found["habits"], found["shares"]
     if abs(sum(shares) - 1) > 1e-6 or min(shares) <= 0:
         raise KnightfallError(f'"shares" must be {len(OPPONENTS)} positive numbers with a sum of 1')

@@ -124,9 +124,7 @@ def compute_probabilities(mcts: Mcts, ways: int) -> None:
 
 @compiled(types.boolean(RECORDS, _i64, _u64, _i64, _i64))
 def ask_stranger(records: Records, at: int, open: Bits, mover: int, waiter: int) -> bool:
-    """Write the stranger's replies to row `at` of the table; return False if the budget ended
-    first.
-    """
+    """Write the stranger's replies to row `at`; return False if the budget ended first."""
     if not compute_features(records, at, open, mover, waiter):
         return False
     mcts, entry = records.mcts_states[0], records.replies[at]
