@@ -314,8 +314,8 @@ class _Server:
         Return the token of the request that ended the game, or nothing.
         """
         for line in self._questions:
-            word, _, said = line.partition(b" ")
-            question = json.loads(said)
+            word, _, content = line.partition(b" ")
+            question = json.loads(content)
             asked = question.get("ask")
             if asked == "over":
                 return word

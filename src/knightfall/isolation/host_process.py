@@ -240,9 +240,9 @@ class HostProcess:
             starved = complaint == NO_ANSWER and core_share() < ENOUGH
             raise AgentFailure("timeout", late, starved) from None
         try:
-            said, self.taken = self._parse(word, line, came - asked)
+            content, self.taken = self._parse(word, line, came - asked)
             try:
-                answer = read_answer(said)
+                answer = read_answer(content)
             except AgentFailure as failure:
                 failure.starved = failure.reason == "timeout" and self.taken.late_by_machine(limit)
                 self._failure = weakref.ref(failure)
@@ -258,15 +258,15 @@ class HostProcess:
             raise AgentFailure("crash", f"{self._text} sent no answer: its process {ended}")
         if line.startswith(b"! "):
             raise AgentFailure("crash", f"{self._text} {line[2:].decode(errors='replace')}")
-        microseconds, named, said = b"", b"", b""
+        microseconds, named, content = b"", b"", b""
         if line.count(b" ") >= 2:
-            microseconds, named, said = line.split(b" ", 2)
+            microseconds, named, content = line.split(b" ", 2)
         times = _TIME.fullmatch(microseconds)
         if named != word or not times:
             raise Broken("a line without a request")
         if microseconds == b"-":
-            return said, Taken(seconds)
-        return said, Taken(int(times[1]) / 1e6, int(times[2]) / 1e6)
+            return content, Taken(seconds)
+        return content, Taken(int(times[1]) / 1e6, int(times[2]) / 1e6)
 
     def reported(self, failure: AgentFailure) -> bool:
         """Return whether the process itself reported the failure, and can go on after it.
@@ -280,14 +280,14 @@ class HostProcess:
 _Answers = queue.SimpleQueue[tuple[float, bytes | None]]
 
 
-def _read(stream: IO[bytes], said: _Answers) -> None:
+def _read(stream: IO[bytes], lines: _Answers) -> None:
     """Queue each line with its time of arrival, and None at the end of the stream."""
-    lines = LineReader()
+    splitter = LineReader()
     with stream, suppress(OSError, TooLong):
-        while (piece := stream.read(AT_ONCE)) and said.qsize() < MOST_WAITING:
-            for line in lines.feed(piece):
-                said.put((time.monotonic(), line))
-    said.put((time.monotonic(), None))
+        while (piece := stream.read(AT_ONCE)) and lines.qsize() < MOST_WAITING:
+            for line in splitter.feed(piece):
+                lines.put((time.monotonic(), line))
+    lines.put((time.monotonic(), None))
 
 
 def _end(

@@ -204,9 +204,9 @@ def kill_session(process: subprocess.Popen[bytes] | Fork) -> None:
 def silence_stdio() -> None:
     """Connect the standard streams of this process to the null device, also for compiled code."""
     for descriptor, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY)):
-        nowhere = os.open(os.devnull, mode)
-        os.dup2(nowhere, descriptor)
-        os.close(nowhere)
+        null_device = os.open(os.devnull, mode)
+        os.dup2(null_device, descriptor)
+        os.close(null_device)
 
 
 def take_streams() -> tuple[int, int]:

@@ -61,23 +61,23 @@ def work(lifeline: int) -> None:
     streams = take_streams()
     reading, answering = os.fdopen(streams[0], "rb"), os.fdopen(streams[1], "wb")
     given: queue.SimpleQueue[Job] = queue.SimpleQueue()
-    said: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=_write_messages, args=(answering, said), daemon=True).start()
+    outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_write_messages, args=(answering, outbox), daemon=True).start()
     try:
         prepare(pickle.load(reading))  # paths; and its main module, if that is needed
         core, begin = pickle.load(reading)
         if core is not None and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, {core})
-        threading.Thread(target=_read_jobs, args=(reading, given, said), daemon=True).start()
+        threading.Thread(target=_read_jobs, args=(reading, given, outbox), daemon=True).start()
         warnings.simplefilter("ignore")  # the driver has already issued these
         begin.run()
         warnings.simplefilter("default")
-        warnings.showwarning = lambda message, category, *where: said.put(
+        warnings.showwarning = lambda message, category, *where: outbox.put(
             Warned(str(message), category if _is_known(category) else UserWarning)
         )
         silence_stdio()  # only the driver writes to the terminal
         starting.clear()
-        said.put(READY)
+        outbox.put(READY)
         while True:
             job = given.get()
             if job.seconds < math.inf:
@@ -85,9 +85,9 @@ def work(lifeline: int) -> None:
                 faulthandler.dump_traceback_later(job.seconds + LAST_RESORT, exit=True, file=2)
             result = job.run()
             faulthandler.cancel_dump_traceback_later()
-            said.put(Done(result))
+            outbox.put(Done(result))
     except BaseException as error:
-        said.put(_for_the_driver(error))
+        outbox.put(_for_the_driver(error))
     threading.Event().wait()  # until the driver ends this process
 
 
@@ -106,7 +106,7 @@ def _end_with(lifeline: int) -> None:
 
 
 def _read_jobs(
-    reading: IO[bytes], given: queue.SimpleQueue[Job], said: queue.SimpleQueue[Any]
+    reading: IO[bytes], given: queue.SimpleQueue[Job], outbox: queue.SimpleQueue[Any]
 ) -> None:
     try:
         while True:
@@ -114,12 +114,12 @@ def _read_jobs(
     except (EOFError, OSError):
         os._exit(0)  # do not wait for the main thread, which may be running a job
     except BaseException as error:  # the job refers to something that cannot be imported here
-        said.put(_for_the_driver(error))
+        outbox.put(_for_the_driver(error))
 
 
-def _write_messages(answering: IO[bytes], said: queue.SimpleQueue[Any]) -> None:
+def _write_messages(answering: IO[bytes], outbox: queue.SimpleQueue[Any]) -> None:
     while True:
-        message = said.get()
+        message = outbox.get()
         try:
             line = pickle.dumps(message)
         except Exception as error:

@@ -191,10 +191,10 @@ def judged(
     )
 
 
-def _groups(foretold: Floats, came: Any) -> tuple[tuple[float, float, int], ...]:
-    parts = np.array_split(np.argsort(foretold, kind="stable"), GROUPS)
+def _groups(predicted: Floats, observed: Any) -> tuple[tuple[float, float, int], ...]:
+    parts = np.array_split(np.argsort(predicted, kind="stable"), GROUPS)
     return tuple(
-        (float(foretold[part].mean()), float(came[part].mean()), len(part))
+        (float(predicted[part].mean()), float(observed[part].mean()), len(part))
         for part in parts
         if len(part)
     )
@@ -267,8 +267,8 @@ class ChancesReport(Displayable):
 def _group(one: ReplyLikelihoods, number: int) -> str:
     if number >= len(one.groups):
         return ""
-    foretold, came, size = one.groups[number]
-    return f"{percent(foretold)} → {percent(came)} of {size}"
+    predicted, observed, size = one.groups[number]
+    return f"{percent(predicted)} → {percent(observed)} of {size}"
 
 
 # -- from games to the file -------------------------------------------------------------------

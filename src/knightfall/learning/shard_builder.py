@@ -328,11 +328,11 @@ def generate(
 def begin(folder: Path, settings: DataSettings) -> None:
     """Create the folder, or check that its settings are the same."""
     if (folder / FILE).exists():
-        told = difference(read_settings(folder), settings)
-        if told:
+        changes = difference(read_settings(folder), settings)
+        if changes:
             raise KnightfallError(
-                f"{str(folder)!r} was made with other settings ({told}): use the same settings or "
-                "another folder"
+                f"{str(folder)!r} was made with other settings ({changes}): use the same settings "
+                "or another folder"
             )
         return
     begin_folder(folder)

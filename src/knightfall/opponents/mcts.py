@@ -189,9 +189,9 @@ class Workspace:
             posterior = posterior.updated(estimates, len(cells))
         return posterior
 
-    def ask_opponents(self, whom: Any, records: Records, position: Position) -> Any:
+    def ask_opponents(self, mask: Any, records: Records, position: Position) -> Any:
         """Search for the replies of some opponents; return the position's row of the table."""
-        return self.replies[ask_about(records, whom, *words(position))]
+        return self.replies[ask_about(records, mask, *words(position))]
 
 
 _here = threading.local()

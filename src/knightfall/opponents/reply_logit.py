@@ -172,12 +172,12 @@ def reply(records: Records, number: int, open: Bits, mover: int, waiter: int) ->
 
 
 @compiled(_i64(RECORDS, types.Array(types.boolean, 1, "C"), _u64, _i64, _i64))
-def ask_about(records: Records, whom: Any, open: Bits, mover: int, waiter: int) -> int:
+def ask_about(records: Records, mask: Any, open: Bits, mover: int, waiter: int) -> int:
     """Complete the replies of some opponents to a position; return its index in the table."""
     mcts = records.mcts_states[0]
     at = place_for(records.replies, mcts, open, mover, waiter)
-    for number in range(len(whom)):
-        while whom[number] and records.replies[at].asked[number] < mcts.samples:
+    for number in range(len(mask)):
+        while mask[number] and records.replies[at].asked[number] < mcts.samples:
             if not _ask(records, at, number, open, mover, waiter):
                 return at
     return at

@@ -140,8 +140,8 @@ class SecondProcess:
         if self._call is None:
             return None
         try:
-            said = self._call.reply(SECOND_PROCESS)
-            return np.array([float.fromhex(value) for value in said])
+            reply = self._call.reply(SECOND_PROCESS)
+            return np.array([float.fromhex(value) for value in reply])
         except (ChildExited, TypeError, ValueError):
             return None
 

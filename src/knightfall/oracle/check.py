@@ -186,16 +186,16 @@ def _checked_elsewhere(ready: Evaluator, board: Board) -> Check:
     """Check a heuristic in another process: plain Python could harm this one."""
     name, size = ready.id, board.text
     try:
-        said = run_isolated(_checked, name, size, seconds=EXAMINING)
+        reply = run_isolated(_checked, name, size, seconds=EXAMINING)
     except ChildExited as exited:
         raise KnightfallError(f"heuristic {name} {exited}") from None
-    if isinstance(said, dict) and isinstance(said.get("error"), str):
-        raise KnightfallError(said["error"])
+    if isinstance(reply, dict) and isinstance(reply.get("error"), str):
+        raise KnightfallError(reply["error"])
     try:
-        check_shape(_SAID, said)
+        check_shape(_REPLY, reply)
     except KnightfallError as wrong:
         raise KnightfallError(f"heuristic {name}: malformed check result: {wrong}") from None
-    cost, truth = said["cost"], said["truth"]
+    cost, truth = reply["cost"], reply["truth"]
     if len(cost or (0, 0)) != 2 or len(truth or (0,) * 5) != 5 or None in (truth or [0])[:2]:
         raise KnightfallError(
             f"heuristic {name}: malformed check result: cost {cost!r}, truth {truth!r}"
@@ -203,14 +203,14 @@ def _checked_elsewhere(ready: Evaluator, board: Board) -> Check:
     return Check(
         name,
         board,
-        said["positions"],
-        tuple(CheckResult(**one) for one in said["findings"]),
+        reply["positions"],
+        tuple(CheckResult(**one) for one in reply["findings"]),
         Cost(*cost) if cost else None,
         Agreement(truth[0], Auc(*truth[1:3]), Auc(*truth[3:])) if truth else None,
     )
 
 
-_SAID = {
+_REPLY = {
     "positions": Whole(0, POSITIONS),
     "findings": [{"about": str, "text": str, "wrong": bool, "example": (None, {str: object})}],
     "cost": (None, [Between(0, 1e18)]),
@@ -410,13 +410,13 @@ def _truth_result(truth: Agreement | None) -> CheckResult:
     if truth is None:
         return CheckResult("truth", "unknown: the same side wins in all of the positions")
     low, high = truth.auc.interval
-    said = "no better than null, within the error"
+    finding = "no better than null, within the error"
     if low > 0.5:
-        said = "tells won positions from lost ones better than null"
+        finding = "tells won positions from lost ones better than null"
     elif high < 0.5:
-        said = "prefers lost positions (wrong sign?)"
+        finding = "prefers lost positions (wrong sign?)"
     shown = [f"{a.value:.3f} ± {Z * (a.error or 0):.3f}" for a in (truth.auc, truth.baseline)]
-    return CheckResult("truth", f"{said}: AUC {shown[0]}, {BASELINE} {shown[1]}, null 0.5")
+    return CheckResult("truth", f"{finding}: AUC {shown[0]}, {BASELINE} {shown[1]}, null 0.5")
 
 
 def _equal(values: Values, again: Values) -> bool:
