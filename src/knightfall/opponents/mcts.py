@@ -50,23 +50,8 @@ from knightfall.solver.engine import Engine
 # -- the workspace of one thread ----------------------------------------------------------------
 
 
-EXPLORE = 1.5
-"""Weight of exploration in the choice among our own moves."""
-
-SETTLE_CELLS, SETTLE_LATE, SETTLE_NODES = 39, 31, 20_000
-"""The solver is asked in the tree from this number of open cells down, in playouts from a smaller
-number (there it is asked after every reply), each time for at most this number of nodes: less than
-a millisecond, and nearly always enough."""
-
-EARLY_CELLS, EARLY_NODES = 37, 500
-"""With more open cells than this, hunters hardly ever err in a playout, so searches get fewer
-nodes."""
-
 TREE = 8192
 """Size of the search tree, in nodes."""
-
-MOST_TRIALS, ENOUGH_IDLE = 100_000, 1000
-"""Trials at most, and trials in a row that searched nothing new, after which the search stops."""
 
 REPLIES = 1 << 14
 """Size of the table of replies, in positions."""
@@ -89,16 +74,17 @@ UNLIKELY = 0.002
 
 
 _SETTINGS = {
-    "most_trials": MOST_TRIALS,
-    "enough_idle": ENOUGH_IDLE,
-    "explore": EXPLORE,
-    "early_cells": EARLY_CELLS,
-    "early_nodes": EARLY_NODES,
-    "settle_cells": SETTLE_CELLS,
-    "settle_nodes": SETTLE_NODES,
-    "settle_late": SETTLE_LATE,
+    "most_trials": 100_000,
+    "enough_idle": 1000,
+    "explore": 1.5,
+    "early_cells": 37,
+    "early_nodes": 500,
+    "settle_cells": 39,
+    "settle_late": 31,  # later, because playouts ask the solver after every reply
+    "settle_nodes": 20_000,  # less than a millisecond, and nearly always enough
     "truth_cells": TRUTH_CELLS,
 }
+"""The settings that all searches share; `MCTS_DTYPE` explains them."""
 
 
 class Workspace:

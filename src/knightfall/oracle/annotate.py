@@ -27,7 +27,7 @@ from knightfall.notation import (
     read_game_file,
     saved_games,
 )
-from knightfall.position import Position, Side, other
+from knightfall.position import Side, other
 from knightfall.solver.solve import Solver
 
 if TYPE_CHECKING:
@@ -54,6 +54,13 @@ class Remark:
     legal: int
     winning: tuple[str, ...] | None
     placement: bool
+
+    @property
+    def winner(self) -> Side | None:
+        """The winner of the position before the move; None if not yet known."""
+        if self.winning is None:
+            return None
+        return self.side if self.winning else other(self.side)
 
     @property
     def quality(self) -> MoveQuality:
@@ -244,11 +251,8 @@ def annotate(
         )
     with shown_or_told(progress, "moves judged", progress_total(sheet)) as tell:
         winning, last = _judge(sheet, tell)
-    return Annotation(
-        game=sheet,
-        remarks=tuple(_remarks(sheet, winning)),
-        winners=(*_winners(sheet, winning), last),
-    )
+    remarks = tuple(_remarks(sheet, winning))
+    return Annotation(sheet, remarks, (*(remark.winner for remark in remarks), last))
 
 
 def progress_total(game: Scoresheet) -> int:
@@ -270,7 +274,8 @@ def _judge(game: Scoresheet, on_progress: OnProgress) -> tuple[list[tuple[str, .
         on_progress(done)
 
     try:
-        last = _winner(game.final, truth.wins(game.final))
+        mover = game.final.to_move
+        last = mover if truth.wins(game.final) else other(mover)
         for at in range(len(game.moves) - 1, -1, -1):
             position, before = game.positions[at], done
             winning[at] = truth.winning_moves(position, lambda: tell(1))
@@ -293,17 +298,6 @@ def _remarks(game: Scoresheet, winning: Sequence[tuple[str, ...] | None]) -> lis
         )
         for at, (position, move) in enumerate(zip(game.positions, game.moves, strict=False))
     ]
-
-
-def _winners(game: Scoresheet, winning: Sequence[tuple[str, ...] | None]) -> list[Side | None]:
-    return [
-        None if moves is None else _winner(position, bool(moves))
-        for position, moves in zip(game.positions, winning, strict=False)
-    ]
-
-
-def _winner(position: Position, mover_wins: bool) -> Side:
-    return position.to_move if mover_wins else other(position.to_move)
 
 
 # -- which game a text means ------------------------------------------------------------------
