@@ -158,7 +158,7 @@ def test_what_became_of_a_process() -> None:
 
 def test_a_worker_that_starts_starts_no_others() -> None:
     workers = WorkerPool(1, Job(jobs.hire))
-    with pytest.raises(KnightfallError, match="needs if __name__ == '__main__': around"):
+    with pytest.raises(KnightfallError, match="under if __name__ == '__main__':"):
         answers(workers, jobs.state, [1])
 
 
