@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from knightfall.agents import known_agent
+from knightfall.agents import cached_agent
 from knightfall.arena.plan import PairTask
 from knightfall.arena.play import play_pair
 from knightfall.arena.tournament_plan import PROTOCOLS
@@ -89,8 +89,8 @@ def run(starts: int = STARTS, asked: int = ASKED, drawn: int = OPENINGS) -> Resu
     """Measure starts, the overhead of moves, and games from a few openings."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "game_agent.py").write_text(SUBMISSION, encoding="utf-8")
-        quick = known_agent(f"course({folder}#FirstMovePlayer, time=150ms, clock=ticks)")
-        thinks = str(known_agent(f"course({folder}#AlphaBetaPlayer, time=150ms, clock=ticks)"))
+        quick = cached_agent(f"course({folder}#FirstMovePlayer, time=150ms, clock=ticks)")
+        thinks = str(cached_agent(f"course({folder}#AlphaBetaPlayer, time=150ms, clock=ticks)"))
         begun = []
         for _ in range(starts):
             player = RemoteSubmission(quick)
@@ -134,7 +134,7 @@ def _ways(player: RemoteSubmission, asked: int) -> list[float]:
 
 
 def _seconds_a_game(agent: str, opponent: str, fens: list[str]) -> float:
-    other = str(known_agent(opponent))
+    other = str(cached_agent(opponent))
     play_pair(PairTask(0, agent, other, fens[0], 1))  # warm-up: compile and load everything
     start = perf_counter()
     for number, fen in enumerate(fens):

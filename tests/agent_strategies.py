@@ -1,4 +1,4 @@
-"""Hypothesis strategies for budgets and heuristics' ids."""
+"""Hypothesis strategies for agents: budgets, and ids of heuristics."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PATH_LETTERS = "abz_ABZ0189-./~é世 =!@#'\"[]{}&%$^|<>?;:\\"
 
 
 def readable(path: str) -> bool:
-    """Return whether a path is read as a path: it does not begin like another kind of id."""
+    """Return whether a path parses as itself, and not as another kind of heuristic."""
     word = ""
     for letter in path:
         if not (letter.isascii() and (letter.isalnum() or letter == "_")):
@@ -75,7 +75,7 @@ WEIGHTS = st.one_of(
 
 
 def phased(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Draw terms, most of them multiplied by powers of the phase."""
+    """Generate terms, most of them multiplied by powers of the phase."""
     powers = st.tuples(st.integers(0, 2), st.integers(0, 2)).filter(any)
     return inner | st.builds(lambda term, two: Phased(term, *two), inner, powers)
 

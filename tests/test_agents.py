@@ -1,4 +1,4 @@
-"""Agent strings, the course's agent names, and games between agents."""
+"""Tests of agent strings, the course's names, and games between agents."""
 
 from __future__ import annotations
 
@@ -286,7 +286,7 @@ def test_a_bare_name_means_the_protocol_in_force(protocol: str, expected: dict[s
     both = {**EARLIER, **LATER}
     for name in both.keys() - expected.keys():
         assert str(parse_agent(name, protocol=protocol)) == both[name]
-    # A name with a protocol (2017a, 2017b) is looked up there.
+    # A name with a protocol means the agent of that protocol.
     assert str(parse_agent("2017b:AB_Open", protocol=protocol)) == LATER["AB_Open"]
     assert str(parse_agent("2017a:AB_Open", protocol=protocol)) == EARLIER["AB_Open"]
 
@@ -294,10 +294,11 @@ def test_a_bare_name_means_the_protocol_in_force(protocol: str, expected: dict[s
 def test_a_name_from_another_protocol_is_told() -> None:
     told = from_another_protocol("AB_Center", "2017a")
     assert told == (
-        "AB_Center is an agent of 2017b, id(center, nodes=2500, plain); 2017a has none of that name"
+        "AB_Center is an agent of 2017b, id(center, nodes=2500, plain); 2017a has no agent of "
+        "that name"
     )
     told = from_another_protocol("2017b:AB_Open", "2017a")
-    assert told.endswith("the one of 2017a is alphabeta(open, depth=5)")
+    assert told.endswith("in 2017a it is alphabeta(open, depth=5)")
     for name in (
         "AB_Open",
         "2017a:AB_Open",
@@ -536,7 +537,7 @@ def test_a_match_reads_each_agent_once(
     course_agent = parse.course_agent
 
     def counting(name: str, protocol: str = "") -> Agent | None:
-        """Count the calls of the parser, with which every parsing of a string begins."""
+        """Count the calls with which every parsing of a string begins."""
         read.append(name)
         return course_agent(name, protocol)
 

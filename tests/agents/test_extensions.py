@@ -1,4 +1,4 @@
-"""Extensions through entry points: the example package installed and used, and broken ones."""
+"""Tests of extensions through entry points: an installed example package, and broken ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLAIN = "7/7/1N5/7/7/4n2/7 w"
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that the example package is installed into, as pip does it."""
+    """Install the example package into a folder, as pip does, and return that folder."""
     pytest.importorskip("hatchling", reason="hatchling builds the example package")
     folder = tmp_path_factory.mktemp("site")
     words = ["install", "--quiet", "--no-deps", "--no-build-isolation", "--target", str(folder)]
@@ -54,7 +54,7 @@ def test_a_kind_of_agent_plays(installed: Path, tmp_path: Path) -> None:
 
 
 def test_a_heuristic_of_a_package_is_asked_and_searched_with(installed: Path) -> None:
-    """Open cells next to b5 and e2: all of 8 and all of 8, but for the edge below e2."""
+    """The value counts open cells next to b5 and e2: 8 each, less those beyond the edge."""
     found = knightfall(installed, "eval", PLAIN, "--heuristic", "example:elbow_room", "--json")
     assert found.returncode == 0, found.stderr
     assert "example:elbow_room" in found.stdout
@@ -77,7 +77,7 @@ def test_a_command_of_a_package_runs_and_is_listed(installed: Path) -> None:
 
 
 def shown_parts(folder: Path, *names: str) -> subprocess.CompletedProcess[str]:
-    """Have the lab's list of page parts printed, and the HTML of some of them."""
+    """Print the lab's list of page parts, and the HTML of some of them."""
     code = (
         "import sys; from knightfall.web.lab.page_parts import fragment_of, page_parts;"
         "print([(name, one.title) for name, one in page_parts().items()]);"
@@ -182,7 +182,7 @@ def test_a_module_that_is_missing_costs_nothing_else(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package without the folders of its extensions, and an installation that names none."""
+    """Copy the package without its extensions' folders, with an installation that names none."""
     folder = tmp_path_factory.mktemp("core")
     left_out = shutil.ignore_patterns(*EXTENSIONS, "__pycache__")
     shutil.copytree(
@@ -216,7 +216,7 @@ def test_the_core_does_without_its_extensions(core: Path) -> None:
 
 @pytest.mark.slow
 def test_the_core_s_own_tests_pass_without_its_extensions(core: Path) -> None:
-    """Those of boards, kernels, searches, agents, statistics and games; they compile anew."""
+    """The tests of boards, kernels, searches, agents, statistics and games pass, compiled anew."""
     tests = ["test_board.py", "test_position.py", "kernel", "statistics", "test_notation.py"]
     tests += ["search/test_search.py", "test_agents.py", "solver/test_perfect.py"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]

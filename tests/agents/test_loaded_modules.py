@@ -1,4 +1,4 @@
-"""How much of knightfall one move takes: what a reader of a move has to know."""
+"""Tests that one move loads few of knightfall's modules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from test_rooms import EXTENSIONS, PACKAGE
 
 MOST = 45
-"""Modules of ours that one move may load."""
+"""Largest number of knightfall's modules that one move may load."""
 
 MOVE = """
 import sys

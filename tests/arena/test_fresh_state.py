@@ -257,5 +257,5 @@ def test_a_grade_does_not_depend_on_the_workers(tmp_path: Path) -> None:
         kf.grade(agent, openings=6, board="5x5", workers=workers, progress=False)
         for workers in (1, 2)
     )
-    assert one.keeping == two.keeping
+    assert one.wins_kept == two.wins_kept
     assert one.first_blunder == two.first_blunder

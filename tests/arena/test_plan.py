@@ -406,11 +406,15 @@ def test_the_courses_time_limit_and_threshold() -> None:
 def test_submissions_and_python_agents_get_the_whole_time_limit() -> None:
     limits = time_limits("100ms", "30ms")
     assert limits is not None
-    by_ticks = CourseAgent("a.py", ticks=150_000).within(limits.limit, limits.threshold)
+    by_ticks = CourseAgent("a.py", ticks=150_000).with_move_time(limits.limit, limits.threshold)
     assert (by_ticks.ticks, by_ticks.budget) == (100_000, Budget())
-    by_wall = CourseAgent("a.py", Budget(time=150_000)).within(limits.limit, limits.threshold)
+    by_wall = CourseAgent("a.py", Budget(time=150_000)).with_move_time(
+        limits.limit, limits.threshold
+    )
     assert (by_wall.ticks, by_wall.budget) == (None, Budget(time=100_000))
-    own = PythonAgent("a.py:f", Budget(time=1_000_000)).within(limits.limit, limits.threshold)
+    own = PythonAgent("a.py:f", Budget(time=1_000_000)).with_move_time(
+        limits.limit, limits.threshold
+    )
     assert own.budget == Budget(time=100_000)
 
 

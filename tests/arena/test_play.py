@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knightfall.agents import Agent, parse_agent
-from knightfall.agents.remote_player import took
+from knightfall.agents.remote_player import shown_duration
 from knightfall.arena.plan import GameRecord, PairTask, Reason
 from knightfall.arena.play import agent_with_seed, play_move_by_move, play_pair, searcher
 from knightfall.board import Board
@@ -199,16 +199,16 @@ def test_whoever_fails_loses_and_its_last_answer_is_not_a_move(
     ("reason", "detail", "ending"),
     [
         ("no moves", "", "no moves"),
-        ("timeout", "answered after 0.161 s, allowed are 0.15 s", "late"),
+        ("timeout", "answered after 0.161 s; the limit is 0.15 s", "late"),
         ("timeout", "course:x did not answer within 0.15 s", "no answer"),
         ("timeout", "mine.py:score does not return: has it an endless loop?", "no answer"),
         ("forfeit", "game_agent.py resigned: it answered (-1, -1)", "resigned"),
         ("forfeit", run_search.RESIGNS, "resigned"),
         ("forfeit", run_search.TOO_LATE, "resigned"),
-        ("forfeit", "agent.py:Me answered nothing", "resigned"),
+        ("forfeit", "agent.py:Me returned no move", "resigned"),
         ("forfeit", "a.py answered (9, 9), which is none of its legal moves", "illegal answer"),
         ("forfeit", "a.py put 7, which is no legal action", "illegal answer"),
-        ("illegal", "'z9' is no legal move", "illegal answer"),
+        ("illegal", "'z9' is not a legal move", "illegal answer"),
         ("crash", "did not answer within 1 s", "crash"),
     ],
 )
@@ -285,7 +285,7 @@ def test_who_moved_first_is_told_by_the_opening() -> None:
     ("seconds", "said"), [(0.0012, "0.0012 s"), (0.00100004, "0.001000 s"), (1.5, "1.500 s")]
 )
 def test_a_late_answer_is_seen_to_be_late(seconds: float, said: str) -> None:
-    assert took(seconds, 0.001) == said
+    assert shown_duration(seconds, 0.001) == said
 
 
 # -- the clock of a search in this process -----------------------------------------------------

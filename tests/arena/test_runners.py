@@ -555,10 +555,19 @@ def test_the_guilty_lose_on_a_cluster(faulty: tuple[str, str], cluster: RemoteRu
     [
         ("tcp://127.0.0.1:9", "no Dask scheduler answers at 'tcp://127.0.0.1:9' (*refused*"),
         ("host.invalid:8786", "no Dask scheduler answers at 'host.invalid:8786' (*"),
-        ("nonsense://x:8786", "'nonsense://x:8786' is no address of a Dask scheduler, as tcp://*"),
-        ("tcp://localhost", "'tcp://localhost' is no address of a Dask scheduler, as tcp://*"),
-        ("localhost:87860", "'localhost:87860' is no address of a Dask scheduler, as tcp://*"),
-        ("", "'' is no address of a Dask scheduler, as tcp://*"),
+        (
+            "nonsense://x:8786",
+            "'nonsense://x:8786' is not the address of a Dask scheduler, such as tcp://*",
+        ),
+        (
+            "tcp://localhost",
+            "'tcp://localhost' is not the address of a Dask scheduler, such as tcp://*",
+        ),
+        (
+            "localhost:87860",
+            "'localhost:87860' is not the address of a Dask scheduler, such as tcp://*",
+        ),
+        ("", "'' is not the address of a Dask scheduler, such as tcp://*"),
     ],
 )
 def test_a_mistyped_address_is_refused_before_dask_is_asked(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from knightfall.agents import known_agent
+from knightfall.agents import cached_agent
 from knightfall.agents.remote_player import RemotePlayer
 from knightfall.arena.plan import PairRecord, PairTask, match_plan
 from knightfall.arena.play import play_pair
@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def value_of(agent: str) -> float:
-    return evaluator(known_agent(agent).heuristic).value(START)
+    return evaluator(cached_agent(agent).heuristic).value(START)
 
 
 def test_copies_keep_what_a_file_imports_and_reads(folder: Path, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_submission_keeps_what_lies_beside_it(tmp_path: Path) -> None:
     taken = Snapshot(str(tmp_path / "copies"), plan.files, agents)
     (handed_in / "game_agent.py").write_text("raise SystemExit\n")
     (handed_in / "data" / "wanted.txt").write_text("-1")
-    playing = RemotePlayer(known_agent(taken.agent(agents[0])))
+    playing = RemotePlayer(cached_agent(taken.agent(agents[0])))
     try:
         move = playing.analyse(START).move
     finally:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from arena_helpers import ENGINE, VERSIONS, fake_game, fake_plan
 
-from knightfall.agents import Agent, parse_agent, timing
+from knightfall.agents import Agent, parse_agent, time_control
 from knightfall.agents.remote_player import RemotePlayer
 from knightfall.arena import play as playing
 from knightfall.arena.plan import Entrant, GameRecord, PairRecord, PairTask, tournament_matches
@@ -223,4 +223,4 @@ def test_by_which_clock_agents_play() -> None:
         "student(improved, time=25ms)": None,
         "id(improved)": None,
     }
-    assert {text: timing(str(parse_agent(text))) for text in expected} == expected
+    assert {text: time_control(str(parse_agent(text))) for text in expected} == expected

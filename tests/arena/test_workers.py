@@ -112,9 +112,9 @@ def test_a_function_that_a_worker_does_not_know(
     def known_here(thing: object) -> None:
         pass
 
-    known_here.__module__, known_here.__qualname__ = "only_here", "known_here"
-    monkeypatch.setitem(sys.modules, "only_here", SimpleNamespace(known_here=known_here))
-    with pytest.raises(ModuleNotFoundError, match="only_here"):
+    known_here.__module__, known_here.__qualname__ = "is_process_local", "known_here"
+    monkeypatch.setitem(sys.modules, "is_process_local", SimpleNamespace(known_here=known_here))
+    with pytest.raises(ModuleNotFoundError, match="is_process_local"):
         answers(two, known_here, [1])
 
 

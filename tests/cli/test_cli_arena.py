@@ -76,8 +76,9 @@ def whose(command: str, agent: str, *more: str) -> str:
 @pytest.mark.parametrize("command", NAMING)
 def test_a_name_left_to_students_says_whose_agent_it_plays(command: str) -> None:
     assert whose(command, "AB_Custom_2") == (
-        "AB_Custom_2 is the lookahead study's: id(center_pull, nodes=2500, plain); "
-        "AB_Custom_2(mine.py:score) plays yours\n"
+        "AB_Custom_2 plays the heuristic of the lookahead study, "
+        "id(center_pull, nodes=2500, plain); "
+        "AB_Custom_2(mine.py:score) plays your own\n"
     )
     assert whose(command, "AB_Custom_2", "--json") == ""
 
@@ -94,7 +95,10 @@ def test_whose_agent_it_is_is_told_of_the_name_and_not_of_the_same_agent_spelt_o
     spelt = "id(center_pull, nodes=2500, plain)"
     store = str(tmp_path / "s.sqlite")
     of = ["match", "--pairs", "1", "--board", "4x4", *QUICK, "--store", store]
-    assert "AB_Custom_2 is the lookahead study's" in run(*of, "AB_Custom_2", spelt).stderr
+    assert (
+        "AB_Custom_2 plays the heuristic of the lookahead study"
+        in run(*of, "AB_Custom_2", spelt).stderr
+    )
     assert "study" not in run(*of, spelt, spelt).stderr
 
 
@@ -276,7 +280,7 @@ def test_names_are_those_of_the_protocol_and_a_mixture_says_so() -> None:
     assert same["mixture"] == []
     assert same["tests"][0]["games"] == 4
     mixed = run(*args, "--against", "AB_Open", "--against", "2017b:AB_Open", *QUICK)
-    said = "2017b:AB_Open is an agent of 2017b, id(open, nodes=2500, plain); the one of 2017a is"
+    said = "2017b:AB_Open is an agent of 2017b, id(open, nodes=2500, plain); in 2017a it is"
     assert said in mixed.stderr
     assert f"Mixed protocols: {said}" in mixed.stdout
     assert "Mixed protocols" in run("show").stdout

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from submissions import BAD, FIRST, GOOD, SEARCH, in_2017a, in_2017b, write
 
-from knightfall.agents import parse_agent, remote_player, spelling
+from knightfall.agents import agent_parts, parse_agent, remote_player
 from knightfall.agents.remote_player import move_limit
 from knightfall.arena.plan import PairRecord, PairTask, enter, files_of
 from knightfall.arena.play import check_agents, play_chunk
@@ -53,7 +53,7 @@ def test_strings_are_read_and_printed_back(text: str) -> None:
     assert str(parse_agent(str(read))) == str(read)
     assert parse_agent(str(read.absolute())).absolute() == read.absolute()
     assert os.path.isabs(read.absolute().files[0])
-    assert spelling(str(read)) is not None
+    assert agent_parts(str(read)) is not None
 
 
 def test_what_a_string_says() -> None:

@@ -27,7 +27,7 @@ from knightfall.course.student_scores.student_score import StudentScore
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.user_heuristic import HeuristicWarning
-from knightfall.oracle.questions import Question, answers
+from knightfall.oracle.batch_evaluation import Viewpoint, evaluate
 from knightfall.position import Position
 
 SIZES = ((7, 7, 18), (5, 6, 8), (8, 8, 4), (9, 4, 8))
@@ -70,12 +70,12 @@ def played(width: int, height: int, games: int) -> list[Seen]:
     return [(position, board) for position, board in found if position.legal_moves]
 
 
-def expected(score: Score, seen: list[Seen]) -> tuple[list[Question], list[float]]:
-    questions: list[Question] = []
+def expected(score: Score, seen: list[Seen]) -> tuple[list[Viewpoint], list[float]]:
+    questions: list[Viewpoint] = []
     values: list[float] = []
     for position, board in seen:
         for side, player in (("w", "white"), ("b", "black")):
-            questions.append(Question(position, side))  # type: ignore[arg-type]
+            questions.append(Viewpoint(position, side))  # type: ignore[arg-type]
             values.append(float(score(board.copy(), player)))
     return questions, values
 
@@ -91,7 +91,7 @@ def test_compiled_it_is_worth_what_it_is_on_the_courses_board(name: str, submiss
     score = getattr(imported(submission), name)
     for width, height, games in SIZES:
         questions, values = expected(score, played(width, height, games))
-        assert answers(ready, questions).tolist() == pytest.approx(values, rel=1e-12)
+        assert evaluate(ready, questions).tolist() == pytest.approx(values, rel=1e-12)
 
 
 @pytest.mark.usefixtures("unshuffled")
@@ -119,7 +119,7 @@ def test_what_numba_cannot_take_runs_as_python_and_says_why(
     assert because in ready.terms[0].why_plain
     score = getattr(imported(plain), name)
     questions, values = expected(score, played(5, 6, 2))
-    assert answers(ready, questions).tolist() == pytest.approx(values)
+    assert evaluate(ready, questions).tolist() == pytest.approx(values)
 
 
 def test_there_is_one_warning_of_plain_python(plain: Path) -> None:
@@ -144,10 +144,10 @@ def test_there_is_one_warning_of_plain_python(plain: Path) -> None:
 def test_the_courses_own_scores_are_our_heuristics(
     ours: str, theirs: str, submission: Path
 ) -> None:
-    questions = [Question(position, "w") for position, _ in played(7, 7, 10)]
+    questions = [Viewpoint(position, "w") for position, _ in played(7, 7, 10)]
     compiled = evaluator(f"course:{submission}#{theirs}")
     assert compiled.compiled
-    assert answers(compiled, questions).tolist() == answers(evaluator(ours), questions).tolist()
+    assert evaluate(compiled, questions).tolist() == evaluate(evaluator(ours), questions).tolist()
 
 
 # -- in a search -----------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.registry import REGISTRY, published_ids
 from knightfall.heuristics.signature import evaluate_at
 from knightfall.kernel.geometry import geometry
-from knightfall.oracle.questions import Question, answers
+from knightfall.oracle.batch_evaluation import Viewpoint, evaluate
 from knightfall.position import Position, Side
 
 FILE = Path(__file__).with_name("study_scores.py")
@@ -178,7 +178,7 @@ def test_so_it_is_as_far_below_a_root_as_it_matters(
             boards["blanks"] = root
             monkeypatch.setattr(STUDIES, "blanks_at_root", root)
             for side, player in SIDES:
-                asked = Question(position, side)
+                asked = Viewpoint(position, side)
                 ours = evaluate_at(boards, evaluator(id).address, *asked.words)
                 assert agree(id, SCORES[id](board, player), ours), (asked.place, root)
                 number += 1
@@ -205,7 +205,7 @@ def test_compiled_it_is_worth_the_same(id: str, compiled: bool) -> None:
     asked = [position for position, _ in games()[:: 2 if compiled else 9] if position.legal_moves]
     for width, height, _ in SIZES:
         here = [position for position in asked if position.board == Board.of(width, height)]
-        questions = [Question(position, side) for position in here for side, _ in SIDES]
-        theirs, ours = (answers(one, questions).tolist() for one in (ready, evaluator(id)))
+        questions = [Viewpoint(position, side) for position in here for side, _ in SIDES]
+        theirs, ours = (evaluate(one, questions).tolist() for one in (ready, evaluator(id)))
         for question, one, other in zip(questions, theirs, ours, strict=True):
-            assert agree(id, one, other), question.place
+            assert agree(id, one, other), question

@@ -27,7 +27,7 @@ from knightfall.course.submission import Submission
 from knightfall.course.trial.game_judging import Judged, Resignations
 from knightfall.course.trial.trial import TrialReport
 from knightfall.display.numbers import interval, percent, plus_minus
-from knightfall.oracle.grade import Keeping
+from knightfall.oracle.grade import WinsKept
 from knightfall.statistics.rates import Share
 
 OPPONENTS = ("Random", "MM_Open", "AB_Improved")
@@ -341,9 +341,9 @@ def trial(tmp_path: Path) -> Iterator[TrialReport]:
     options = {"protocol": "2017b", "tests": 2}
     plan = Plan("tournament", entrants, tournament_matches(2, 1), 6, board="4x5", options=options)
     judged = [
-        Judged(Keeping(90, 50, 7, Share(31, 43), 0.01, 0.52), Resignations(9, 2, 36, 13),
+        Judged(WinsKept(90, 50, 7, Share(31, 43), 0.01, 0.52), Resignations(9, 2, 36, 13),
                unusual(1, 2, 3, 4)),
-        Judged(Keeping(91, 51, 8, Share(22, 44), 0.02, 0.48), Resignations(7, 3, 28, 5),
+        Judged(WinsKept(91, 51, 8, Share(22, 44), 0.02, 0.48), Resignations(7, 3, 28, 5),
                unusual(5, 6, 7, 8)),
     ]  # fmt: skip
     with Store.open(tmp_path / "s.sqlite") as store:

@@ -1,4 +1,4 @@
-"""What is mapped in `test_parallel_map`.  Workers import this file, so it imports little."""
+"""Functions that `test_parallel_map` maps.  Workers import this file, so it imports little."""
 
 from __future__ import annotations
 

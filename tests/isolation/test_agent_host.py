@@ -1,4 +1,4 @@
-"""Agents in processes of their own: whatever they do, they lose their game and nobody else's."""
+"""Tests of agents in processes of their own: whatever they do, only they lose their game."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from knightfall.position import Position
 
 START = Position.from_fen("5/5/1N3/3n1/5 w")
 ME = "os.readlink('/proc/self') if os.path.exists('/proc/self') else os.getpid()"
-"""An agent's number as others know it: in a namespace of its own it has another."""
+"""Code that gets the agent's process id as other processes see it; in a namespace it differs."""
 
 SOON = 60.0
-"""Seconds within which things that happen at once have happened, on a busy machine."""
+"""Seconds within which immediate effects are visible, on a busy machine."""
 
 Writing = Callable[[str], str]
 
 
 @pytest.fixture
 def chooser(tmp_path: Path) -> Writing:
-    """Write the body of a function `choose(position)`; the answer is its agent string."""
+    """Write a file with a function `choose(position)` of that body; return its agent string."""
 
     def write(body: str, time: str = "5s", head: str = "import os, sys, time") -> str:
         lines = "".join(f"    {line}\n" for line in body.splitlines())
@@ -54,7 +54,7 @@ def chooser(tmp_path: Path) -> Writing:
 
 @pytest.fixture(autouse=True)
 def _nobody_stays() -> None:
-    """Each test begins without processes of the one before."""
+    """Begin each test without processes of the previous one."""
     host._idle.end()
 
 
@@ -63,7 +63,7 @@ def hosted(text: str) -> RemotePlayer:
 
 
 def gone(pid: int) -> bool:
-    """Whether a process ends soon; a dead one that nobody asked about counts as ended."""
+    """Return whether a process ends soon; a zombie counts as ended."""
     until = time.monotonic() + SOON
     while time.monotonic() < until:
         try:
@@ -102,7 +102,7 @@ def test_one_process_loads_the_agent_for_all_games_of_a_thread_and_ends_with_it(
         for seed in (1, 2, 3):
             player = RemotePlayer(replace(parse_agent(text), seed=seed))
             player.analyse(START)
-            player.over()
+            player.end_game()
 
     thread = threading.Thread(target=ask_thrice)
     thread.start()
@@ -136,7 +136,7 @@ def test_the_number_of_processes_is_bounded(
     for _ in range(2):
         player = hosted(chooser("return position.legal_moves[0]", head=head))
         player.analyse(START)
-        player.over()
+        player.end_game()
     first, second = (int(pid) for pid in pids.read_text().split())
     assert gone(first)
     os.kill(second, 0)
@@ -167,7 +167,7 @@ def test_what_an_agent_does_to_its_position_stays_with_it(chooser: Writing) -> N
         "return answer"
     )
     before = START.fen
-    # It confused itself so much that its own answer is no move to it.
+    # It changed its own modules so much that its answer is not a move to its own process.
     with pytest.raises(AgentFailure) as failed:
         hosted(text).analyse(START)
     assert failed.value.reason in ("illegal", "crash")
@@ -176,7 +176,7 @@ def test_what_an_agent_does_to_its_position_stays_with_it(chooser: Writing) -> N
 
 
 def test_the_agent_takes_its_own_time(chooser: Writing) -> None:
-    """Neither the start of its process nor the way there and back."""
+    """The time includes neither the start of the process nor the transfer of the answer."""
     text = chooser("time.sleep(0.1)\nreturn position.legal_moves[0]", head="import time")
     start = time.perf_counter()
     report = hosted(text).analyse(START)
@@ -221,7 +221,7 @@ def two_plies_later(position: Position, move: str) -> Position:
 
 
 def test_a_heuristic_that_raises_need_not_be_loaded_anew(tmp_path: Path) -> None:
-    """It has no memory; but one that could not even be loaded is loaded anew."""
+    """It has no state; but one that failed to load is loaded anew."""
     file = tmp_path / "mine.py"
     file.write_text(
         "def score(board, open, me, opp, to_move):\n    return 1.0 / (board.width - 5)\n"
@@ -241,7 +241,7 @@ def test_a_heuristic_that_raises_need_not_be_loaded_anew(tmp_path: Path) -> None
 
 
 def test_a_failure_keeps_nothing_alive(tmp_path: Path) -> None:
-    """What was in the hands of those who asked goes, and a process that was given up."""
+    """The locals of the caller are freed, and so is a process that was given up."""
     file = tmp_path / "mine.py"
     file.write_text("def score(board, open, me, opp, to_move):\n    return 1 / (board.width - 5)\n")
     player = hosted(f"greedy({file}:score)")
@@ -264,7 +264,7 @@ def test_a_failure_keeps_nothing_alive(tmp_path: Path) -> None:
 
 
 class InHand(set[int]):
-    """Something that one can tell the end of."""
+    """An object whose end can be observed."""
 
 
 def test_what_an_agent_started_ends_with_it(chooser: Writing, tmp_path: Path) -> None:
@@ -290,13 +290,13 @@ def test_what_a_game_has_started_ends_with_it(chooser: Writing, tmp_path: Path) 
     )
     player = hosted(text)
     player.analyse(START)
-    player.over()
+    player.end_game()
     assert len(host._idle.kept) == 1  # the process that has loaded the agent is still there
     assert gone(int(note.read_text()))
 
 
 def test_sets_of_texts_have_one_order(chooser: Writing) -> None:
-    """Or moves would depend on the process."""
+    """Otherwise moves would depend on the process."""
     text = chooser("return next(iter(set(position.legal_moves)))")
     position = Position.start(7, 7)
     assert len({RemotePlayer(parse_agent(text)).analyse(position).move for _ in range(3)}) == 1
@@ -308,7 +308,7 @@ def test_a_late_answer_says_how_late(chooser: Writing, monkeypatch: pytest.Monke
     task = PairTask(0, text, "random", START.fen, 1)
     for game, loser in zip(play_chunk([task])[0].games, "wb", strict=True):
         assert (game.reason, game.winner) == ("timeout", "b" if loser == "w" else "w")
-        assert re.search(r"\) answered after [\d.]+ s, allowed are 0.2 s$", game.detail)
+        assert re.search(r"\) answered after [\d.]+ s; the limit is 0.2 s$", game.detail)
 
 
 def test_a_file_that_cannot_play_is_found_before_the_run(chooser: Writing, tmp_path: Path) -> None:

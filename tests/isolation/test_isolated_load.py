@@ -1,4 +1,4 @@
-"""Users' files that end, crash or hold up the process that loads or asks them: never a driver."""
+"""Tests that users' files which exit, crash or hang never take the main process with them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEEDS = {
 
 @pytest.fixture(params=["a copy", "a fresh process"])
 def driver(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Be a process that must not end; it tries files in the one way or the other."""
+    """Pretend to be a process that must not end, which tries files in a fork or a new process."""
     monkeypatch.setattr(limits, "_expendable", [])
     others = 1 if request.param == "a copy" else 2
     monkeypatch.setattr(run_isolated.threading, "active_count", lambda: others)
@@ -56,7 +56,7 @@ def test_ordinary_files_are_loaded_and_ordinary_errors_told(
     file = tmp_path / "mine.py"
     file.write_text(f"print('hello')\n{SCORE.format('return 1.0')}")
     assert UserFunction(str(file), "score").load("heuristic")(0, 0, 0, 0, 0) == 1.0
-    assert capfd.readouterr() == ("hello\n", "")  # the trial is silent
+    assert capfd.readouterr() == ("hello\n", "")  # the trial prints nothing
     for text, said in (("sys.exit(1)", "line 1: NameError"), ("x = (", "SyntaxError")):
         bad = tmp_path / "bad.py"
         bad.write_text(text)
@@ -65,7 +65,7 @@ def test_ordinary_files_are_loaded_and_ordinary_errors_told(
 
 
 PLAIN = "{'plain': 1}; import os, ctypes; "
-"""What Numba cannot compile."""
+"""A heuristic that Numba cannot compile."""
 
 
 @pytest.mark.usefixtures("driver")

@@ -1,4 +1,4 @@
-"""Ctrl-C always takes effect: whenever it comes, the process ends and nobody is left behind."""
+"""Tests that Ctrl-C always takes effect: the process ends, and no other process remains."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ def test_a_command_that_is_still_loading_ends() -> None:
 
 
 def test_a_program_that_is_still_loading_gets_an_exception() -> None:
-    """Not lost in the callback, and the process does not crash of it."""
+    """It is not lost in a callback, and does not crash the process."""
     assert ended(IN_A_CALLBACK + AS_A_LIBRARY).stderr == "heard\n"
 
 
 def test_in_the_background_it_is_ignored() -> None:
-    """As a shell script's `command &` begins."""
+    """A shell script starts `command &` with SIGINT ignored."""
     code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
     done = ended(code + IN_A_CALLBACK + AS_A_COMMAND, "analyse", FEN, "--agent", "greedy(open)")
     assert (done.returncode, done.stderr) == (0, "")
@@ -99,7 +99,7 @@ def test_what_was_printed_before_is_not_lost() -> None:
 
 
 def test_nothing_is_imported_before_the_first_line_of_a_command() -> None:
-    """Until then it is a traceback."""
+    """Before that line, Ctrl-C prints a traceback."""
     code = "import sys\nbefore = {*sys.modules}\nimport knightfall.cli\n"
     found = ended(code + "print(*sorted({*sys.modules} - before))").stdout
     assert found.split() == ["__future__", "knightfall", "knightfall.cli"]
@@ -132,7 +132,7 @@ def test_it_may_come_before_python_dash_m_has_found_the_command_line() -> None:
 
 
 def test_it_may_come_when_a_command_is_over() -> None:
-    """One that wanted exceptions; the interpreter does not."""
+    """The command had enabled exceptions, but the interpreter must not see one."""
     code = (
         "import atexit, os, signal\nfrom knightfall.isolation import sigint\n"
         "from knightfall.cli import main\nfrom knightfall.cli import terminal as guard\n"
@@ -145,10 +145,10 @@ def test_it_may_come_when_a_command_is_over() -> None:
 
 
 @pytest.mark.parametrize(
-    "hold", ["isolation.sigint.HeldOff", "kernel.interrupt.deferred_keyboard_interrupt"]
+    "hold", ["isolation.sigint.DeferredSigint", "kernel.interrupt.deferred_keyboard_interrupt"]
 )
 def test_from_some_point_on_it_is_an_exception_but_not_where_that_would_hurt(hold: str) -> None:
-    """With another thread about, which may be the one to get the signal."""
+    """Another thread exists, which may be the one to receive the signal."""
     module, _, name = hold.rpartition(".")
     code = (
         "import os, signal, threading, time\n"
@@ -168,7 +168,7 @@ def test_from_some_point_on_it_is_an_exception_but_not_where_that_would_hurt(hol
 
 
 def relatives(token: str) -> list[int]:
-    """Every process that was started with the token in its environment."""
+    """Return every process that was started with the token in its environment."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -180,7 +180,7 @@ def relatives(token: str) -> list[int]:
 
 
 def interrupt(command: tuple[str, ...], seconds: float, folder: Path) -> str:
-    """What the command says when Ctrl-C comes so many seconds after its first line has run."""
+    """Return the output of a command that gets Ctrl-C `seconds` after its first line has run."""
     token = uuid.uuid4().hex
     process = subprocess.Popen(
         [sys.executable, "-c", COMMAND, *command],
@@ -193,7 +193,7 @@ def interrupt(command: tuple[str, ...], seconds: float, folder: Path) -> str:
     assert process.stdout is not None
     assert process.stdout.read(1) == "!"
     time.sleep(seconds)
-    os.killpg(process.pid, signal.SIGINT)  # all of them, as a terminal does
+    os.killpg(process.pid, signal.SIGINT)  # the whole group, as a terminal does
     try:
         _, errors = process.communicate(timeout=PATIENCE)
     finally:

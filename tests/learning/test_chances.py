@@ -25,8 +25,8 @@ from knightfall.learning.learn_chances import (
     without,
 )
 from knightfall.learning.split import SPLITS, class_splits, classes
+from knightfall.opponents.mcts_state import FEATURES
 from knightfall.opponents.opponent_models import OPPONENTS, read_chances
-from knightfall.opponents.practice_state import FEATURES
 from knightfall.position import Position, other
 from knightfall.solver.engine import Engine
 
@@ -175,11 +175,11 @@ def test_the_command_learns_and_says_how_well(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
     learned = read_chances(tmp_path / "out" / "chances.json")
-    assert list(told["habits"].values()) == pytest.approx(learned.habits.tolist())
+    assert list(told["habits"].values()) == pytest.approx(learned.logit_weights.tolist())
     assert [one["hunters"] for one in told["judged"]] == ["known hunters", "other hunters"]
     for one in told["judged"]:
         assert one["any_reply"] < one["stranger"] < 0
-    assert learned.habits[9] > 0  # what alpha-beta at five plies would play
+    assert learned.logit_weights[9] > 0  # what alpha-beta at five plies would play
 
 
 def test_mistakes_are_told_in_a_line(tmp_path: Path) -> None:

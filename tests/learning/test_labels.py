@@ -19,9 +19,9 @@ from knightfall.learning.shard_builder import (
     NAMES,
     RANDOM_PLIES,
     after,
+    build_columns,
     draw,
     draw_game,
-    harvest,
     label,
     plies_to_label,
     position_of,
@@ -33,7 +33,7 @@ from knightfall.solver.engine import Engine, Limits
 
 
 def shard(board: str, positions: int, seed: str = "seed") -> Columns:
-    return harvest(Shard("name", board, 3, positions, seed))
+    return build_columns(Shard("name", board, 3, positions, seed))
 
 
 def all_of(board: str, columns: Columns) -> list[Position]:

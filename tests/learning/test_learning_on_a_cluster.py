@@ -81,7 +81,7 @@ def test_bad_addresses_are_refused(
     monkeypatch.chdir(tmp_path)
     for given, told in (
         (["--dask", "tcp://127.0.0.1:9"], "no Dask scheduler answers at"),
-        (["--dask", "nonsense"], "'nonsense' is no address of a Dask scheduler"),
+        (["--dask", "nonsense"], "'nonsense' is not the address of a Dask scheduler"),
         (["--workers", "2", "--dask", "tcp://127.0.0.1:9"], "choose one"),
     ):
         assert told in refused(*command, *given)

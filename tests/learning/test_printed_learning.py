@@ -14,7 +14,7 @@ from knightfall.learning.learn_chances import ChancesReport, ReplyLikelihoods
 from knightfall.learning.tune_report import Confirmation, Step, TuneReport
 from knightfall.learning.tune_settings import TuneSettings
 from knightfall.learning.weights import Sum, numbers, read_sum
-from knightfall.opponents.opponent_models import NAMES, OPPONENTS, Chances
+from knightfall.opponents.opponent_models import FEATURE_NAMES, OPPONENTS, Chances
 from knightfall.statistics.pairs import of_pairs
 
 # -- chances ---------------------------------------------------------------------------------
@@ -29,7 +29,7 @@ def test_the_chances_stand_under_their_headings() -> None:
             "unseen", 987, 0.2, -2.5, -2.4, -2.3, -2.2, ((0.31, 0.32, 33), (0.41, 0.42, 34))
         ),
     ]
-    habits = np.arange(1, len(NAMES) + 1) / 10
+    habits = np.arange(1, len(FEATURE_NAMES) + 1) / 10
     shares = tuple((at + 1) / 100 for at in range(len(OPPONENTS)))
     found = ChancesReport(Chances(habits, shares), 777, judged, "there", 5, 61.0)
     told, shown = found.to_dict(), str(found)

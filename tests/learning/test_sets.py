@@ -21,7 +21,7 @@ from knightfall.errors import KnightfallError
 from knightfall.learning import data, data_settings, shard_builder
 from knightfall.learning.data import read_shard, write_shard
 from knightfall.learning.data_settings import DEFAULT_SHARES, DataSettings, version
-from knightfall.learning.shard_builder import harvest
+from knightfall.learning.shard_builder import build_columns
 from knightfall.learning.split import SPLITS, class_splits, classes
 from knightfall.position import Position
 from knightfall.solver.atlas import canonical
@@ -170,8 +170,8 @@ def test_another_seed_makes_other_files(made: Path) -> None:
     assert one.seed != two.seed
     shard = WANTED.shards()[0]
     other = DataSettings.of(3000, 9, ("4x4", "5x5"), 400).shards()[0]
-    assert (harvest(other)["key"] != harvest(shard)["key"]).any()
-    assert (harvest(shard)["key"] == read_shard(made, WANTED, shard)[0]["key"]).all()
+    assert (build_columns(other)["key"] != build_columns(shard)["key"]).any()
+    assert (build_columns(shard)["key"] == read_shard(made, WANTED, shard)[0]["key"]).all()
 
 
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT])

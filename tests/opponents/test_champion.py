@@ -1,4 +1,4 @@
-"""The champion and the swindler: what is won stays won, what is lost is played for mistakes."""
+"""Tests that the champion keeps won positions and plays lost ones for mistakes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from strategies import positions
 
 from benchmarks.lost_games import lost_games
 from knightfall.agents import agent, parse_agent
-from knightfall.agents.parse import spelling
+from knightfall.agents.parse import agent_parts
 from knightfall.arena.plan import PairTask
 from knightfall.arena.play import play_pair
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.opponents.champion import HEURISTIC
+from knightfall.opponents.agent import ChampionAgent
 from knightfall.position import Position
 from knightfall.solver.engine import Engine
 
@@ -26,7 +26,7 @@ BOTH = ["champion(nodes={})", "perfect(nodes={}, swindle)"]
 
 
 def some_positions(number: int, width: int = 7, height: int = 7, seed: int = 1) -> list[Position]:
-    """Positions of random games that are not over."""
+    """Return positions of random games that are not over."""
     rng, found = random.Random(seed), []
     while len(found) < number:
         position = Position.start(width, height)
@@ -59,7 +59,7 @@ def test_a_won_position_stays_won(text: str) -> None:
 @settings(max_examples=60, deadline=None)
 @given(positions(board=Board.of(4, 4)))
 def test_small_boards_and_pockets(position: Position) -> None:
-    """Held against plain recursion; in a lost position any legal move will do."""
+    """Compare with plain recursion; in a lost position any legal move is right."""
     if position.winner is not None:
         return
     plies = plies_to_end(position)
@@ -121,8 +121,9 @@ def test_lost_positions_are_played_for_mistakes() -> None:
 def test_with_few_nodes_it_is_a_search() -> None:
     opening = Position.from_fen("7/7/1N5/7/7/4n1*/7 w")
     report = parse_agent("champion(nodes=500)").analyse(opening)
-    assert report.move == parse_agent(f"id({HEURISTIC}, nodes=500)").choose(opening)
-    assert HEURISTIC in report.note
+    heuristic = ChampionAgent.searches_with
+    assert report.move == parse_agent(f"id({heuristic}, nodes=500)").choose(opening)
+    assert heuristic in report.note
 
 
 def test_it_wins_lost_games_that_perfect_loses() -> None:
@@ -154,7 +155,7 @@ def test_strings_and_pickles() -> None:
     assert str(parse_agent("champion")) == "champion(time=150ms)"
     assert str(parse_agent("perfect(swindle)")) == "perfect(time=150ms, swindle)"
     assert parse_agent("perfect(swindle)") != parse_agent("perfect")
-    assert spelling("perfect(swindle)") == ("perfect", "", ("swindle",))
+    assert agent_parts("perfect(swindle)") == ("perfect", "", ("swindle",))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What one move of a game leaves to the next: the tree below, and replies that may be of use."""
+"""Tests of what one move of a game leaves to the next: the subtree and usable replies."""
 
 from __future__ import annotations
 
@@ -7,26 +7,28 @@ from typing import Any
 import numpy as np
 
 from knightfall.kernel.rules import words
-from knightfall.opponents import practice
-from knightfall.opponents.beliefs import Beliefs, Memory, subtree
-from knightfall.opponents.practice import thread_workspace
-from knightfall.opponents.practice_state import NODE_DTYPE, WON
+from knightfall.opponents import mcts
+from knightfall.opponents.mcts import thread_workspace
+from knightfall.opponents.mcts_state import NODE_DTYPE, WON
+from knightfall.opponents.posterior import Posterior, SearchMemory, subtree
 from knightfall.position import Position
 from knightfall.solver.engine import Engine
 
 LOST = Position.from_fen("7/7/1N5/7/7/5n1/7 w")
 
 
-def practised(position: Position, nodes: int, beliefs: Beliefs) -> tuple[practice.Chance, Memory]:
+def searched(
+    position: Position, nodes: int, posterior: Posterior
+) -> tuple[mcts.Chance, SearchMemory]:
     engine = Engine(position.board)
-    chance, after = practice.best_chance(position, engine, nodes, None, 3, beliefs, nodes)
+    chance, after = mcts.best_chance(position, engine, nodes, None, 3, posterior, nodes)
     assert chance is not None
     assert after.memory is not None
     return chance, after.memory
 
 
 def paths(tree: Any, at: int = 0) -> dict[tuple[int, int, int], tuple[int, ...]]:
-    """The tries of every node by its position, following the children from one node."""
+    """Return the tries of every node by its position, following the children from one node."""
     node = tree[at]
     found = {(int(node["open"]), int(node["me"]), int(node["opp"])): tuple(node["tries"].tolist())}
     for child in node["child"][node["child"] != 0]:
@@ -47,12 +49,12 @@ def test_a_subtree_is_what_its_root_leads_to() -> None:
 
 
 def test_the_tree_below_a_reply_is_kept() -> None:
-    chance, memory = practised(LOST, 3_000_000, Beliefs())
+    chance, memory = searched(LOST, 3_000_000, Posterior())
     left = LOST.play(chance.move)
     known = 0
     for reply in left.legal_moves:
         now = left.play(reply)
-        below = memory.below(now)
+        below = memory.subtree_at(now)
         if not len(below):
             continue
         known += 1
@@ -64,37 +66,37 @@ def test_the_tree_below_a_reply_is_kept() -> None:
     assert known >= 1
     elsewhere = next(move for move in LOST.legal_moves if move != chance.move)
     after = LOST.play(elsewhere)
-    assert not len(memory.below(after.play(after.legal_moves[0])))
+    assert not len(memory.subtree_at(after.play(after.legal_moves[0])))
 
 
 def test_replies_that_may_come_are_kept() -> None:
-    """Those that are kept are to positions whose open cells are open still."""
-    chance, memory = practised(LOST, 1_000_000, Beliefs())
+    """The kept replies belong to positions whose open cells are still open."""
+    chance, memory = searched(LOST, 1_000_000, Posterior())
     open = words(LOST.play(chance.move))[0]
     assert len(memory.replies) > 5
     assert all(int(one) & ~open == 0 for one in memory.replies["open"])
 
 
 def test_what_is_remembered_is_not_asked_again() -> None:
-    """The next practice begins with the tries of the last, and with the replies that it knew."""
-    chance, memory = practised(LOST, 3_000_000, Beliefs())
+    """The next search begins with the tries of the last, and with its known replies."""
+    chance, memory = searched(LOST, 3_000_000, Posterior())
     left = LOST.play(chance.move)
     now = max((left.play(one) for one in left.legal_moves), key=lambda p: _tries(memory, p))
     before = _tries(memory, now)
     assert before > 3
-    again, later = practised(now, 1_000_000, Beliefs(memory=memory))
-    fresh, without = practised(now, 1_000_000, Beliefs())
-    assert again.nodes <= 1_000_000
+    again, later = searched(now, 1_000_000, Posterior(memory=memory))
+    assert mcts.last_search_nodes() <= 1_000_000
+    fresh, without = searched(now, 1_000_000, Posterior())
     assert later.tree["tries"][0].sum() == again.trials > before
     assert without.tree["tries"][0].sum() == fresh.trials
 
 
 def test_replies_are_put_back() -> None:
-    _, memory = practised(LOST, 1_000_000, Beliefs())
+    _, memory = searched(LOST, 1_000_000, Posterior())
     workspace = thread_workspace()
     workspace.begin(0)
-    workspace.recall(memory, LOST)
-    there = workspace.replies[workspace.replies["stamp"] == workspace.practices["stamp"][0]]
+    workspace.load_memory(memory, LOST)
+    there = workspace.replies[workspace.replies["stamp"] == workspace.mcts_states["stamp"][0]]
     assert len(there) == len(memory.replies)
 
     def told(some: Any) -> set[Any]:
@@ -105,18 +107,18 @@ def test_replies_are_put_back() -> None:
 
 
 def test_moves_of_a_position_that_trials_found_won_are_tried() -> None:
-    """The opponent has just gone wrong: what is remembered of it must not keep us from moving."""
-    chance, memory = practised(LOST, 3_000_000, Beliefs())
+    """The opponent has just erred: a root that is known to be won must still get a move."""
+    chance, memory = searched(LOST, 3_000_000, Posterior())
     left = LOST.play(chance.move)
     now = max((left.play(one) for one in left.legal_moves), key=lambda p: _tries(memory, p))
     root = int(np.flatnonzero(memory.tree["open"] == np.uint64(words(now)[0]))[0])
     memory.tree["state"][root] = WON
     memory.tree["tries"][root], memory.tree["visits"][root] = 0, 0
-    found, _ = practised(now, 1_000_000, Beliefs(memory=memory))
+    found, _ = searched(now, 1_000_000, Posterior(memory=memory))
     assert found.trials > 0
     assert found.move in now.legal_moves
 
 
-def _tries(memory: Memory, position: Position) -> int:
-    below = memory.below(position)
+def _tries(memory: SearchMemory, position: Position) -> int:
+    below = memory.subtree_at(position)
     return int(below["tries"][0].sum()) if len(below) else 0

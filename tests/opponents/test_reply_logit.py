@@ -1,4 +1,4 @@
-"""How opponents reply: equal moves by brute force, the stranger by its definition."""
+"""Tests of opponents' replies: equal moves by brute force, the stranger by its definition."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from naive_search import search
 from knightfall.agents import parse_agent
 from knightfall.errors import KnightfallError
 from knightfall.opponents import opponent_models
+from knightfall.opponents.mcts import TRUTH_CELLS, reply_features, thread_workspace
 from knightfall.opponents.opponent_models import JUDGES, MODELS, OPPONENTS, OpponentModel
-from knightfall.opponents.practice import TRUTH_CELLS, reply_features, thread_workspace
-from knightfall.opponents.reply_logit import weigh_up
+from knightfall.opponents.reply_logit import compute_probabilities
 from knightfall.position import Position, other
 from knightfall.solver.engine import Engine
 
@@ -31,7 +31,7 @@ NAIVE: dict[str, naive.Naive] = {
 
 
 def some_positions(number: int, most: int, seed: int, ways: int = 2) -> list[Position]:
-    """Positions of random games with at most so many open cells, and at least so many moves."""
+    """Return positions of random games with few open cells and several moves."""
     rng, found = random.Random(seed), []
     while len(found) < number:
         position = Position.start(7, 7)
@@ -44,7 +44,7 @@ def some_positions(number: int, most: int, seed: int, ways: int = 2) -> list[Pos
 
 @pytest.mark.parametrize("heuristic", ["improved", "open", "center"])
 def test_equal_moves_are_those_of_plain_minimax(heuristic: str) -> None:
-    """Depth 3: every move with the best value is as likely as any other, and no other is."""
+    """At depth 3, exactly the moves with the best value have a weight, and it is equal."""
     model = next(
         at
         for at, one in enumerate(MODELS)
@@ -64,7 +64,7 @@ def test_equal_moves_are_those_of_plain_minimax(heuristic: str) -> None:
 
 
 def test_what_agents_answer_was_thought_possible() -> None:
-    """Asked with many seeds, a deepening search seldom does what its model would not."""
+    """With many seeds, a deepening search seldom plays a move that its model excludes."""
     model = OPPONENTS.index("plain_deepening(improved, nodes=2500)")
     asked = missed = 0
     for position in some_positions(12, 40, 6):
@@ -77,7 +77,7 @@ def test_what_agents_answer_was_thought_possible() -> None:
 
 
 def features_of(position: Position, reply: int) -> Any:
-    """What can be counted of a reply, on sets of cells."""
+    """Compute the counted features of a reply with sets of cells."""
     board, side = position.board, position.to_move
     after = position.play(board.name(reply))
     mine, theirs = after.targets(side), after.targets(other(side))
@@ -105,7 +105,7 @@ def features_of(position: Position, reply: int) -> Any:
 
 
 def test_what_is_known_of_a_reply() -> None:
-    """Counts by their definitions, the judges' choices, and the truth where it is asked."""
+    """Counts follow their definitions; judges' choices and the solver's result are right."""
     judges = [MODELS.index(judge) for judge in JUDGES]
     late = 0
     for position in some_positions(40, 36, 8):
@@ -128,17 +128,17 @@ def test_what_is_known_of_a_reply() -> None:
 
 
 def test_the_stranger_replies_by_its_weights() -> None:
-    """The softmax of the weighted features, as far as parts of 250 can tell."""
-    habits = opponent_models.shipped().habits
+    """The replies are the softmax of the weighted features, to a resolution of 1/250."""
+    habits = opponent_models.shipped_chances().logit_weights
     for position in some_positions(30, 40, 9):
         seen = reply_features(position, Engine(position.board), samples=1)
         powers = [
             math.exp(sum(w * x for w, x in zip(habits, row, strict=True))) for row in seen.features
         ]
         expected = [power / sum(powers) for power in powers]
-        practices = thread_workspace().practices  # with the last position still in it
-        weigh_up(practices[0], len(expected))
-        found = practices["probabilities"][0, : len(expected)]
+        mcts_states = thread_workspace().mcts_states  # with the last position still in it
+        compute_probabilities(mcts_states[0], len(expected))
+        found = mcts_states["probabilities"][0, : len(expected)]
         assert found == pytest.approx(expected, abs=1e-6)
         assert seen.shares[-1] == pytest.approx(expected, abs=0.02)
 
@@ -188,11 +188,11 @@ def test_chances_are_read_as_they_were_written(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     shares = rng.dirichlet(np.ones(len(OPPONENTS)))
     one = opponent_models.Chances(
-        rng.normal(size=len(opponent_models.NAMES)), tuple(map(float, shares))
+        rng.normal(size=len(opponent_models.FEATURE_NAMES)), tuple(map(float, shares))
     )
-    (tmp_path / "it.json").write_text(json.dumps(opponent_models.as_json(one, {})))
+    (tmp_path / "it.json").write_text(json.dumps(opponent_models.chances_json(one, {})))
     again = opponent_models.read_chances(tmp_path / "it.json")
-    assert again.habits.tolist() == one.habits.tolist()
+    assert again.logit_weights.tolist() == one.logit_weights.tolist()
     assert again.shares == one.shares
 
 

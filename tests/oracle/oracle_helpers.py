@@ -1,4 +1,4 @@
-"""The plain truth that grades and annotations are held to."""
+"""A plain solver with which grades and annotations are compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Annotations held against the plain solver, and how grades and annotations are shown."""
+"""Tests that annotations agree with the plain solver, and how grades and annotations look."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from oracle_helpers import BOARD, mover_wins, naive_winning_moves, run
 import knightfall as kf
 from knightfall.notation import Scoresheet
 from knightfall.oracle import annotate as annotate_module
-from knightfall.oracle.annotate import Annotation, annotate, questions
+from knightfall.oracle.annotate import Annotation, annotate, progress_total
 from knightfall.oracle.grade import grade
-from knightfall.oracle.swing import svg, text
+from knightfall.oracle.winner_chart import chart_lines, chart_svg
 from knightfall.position import Position, other
 from knightfall.solver.solve import Solver
 
 GAME = "4/4/4/4[Nn] w d3 c2 c1 d4 a2 b3 b4 d2"
-"""The second player places badly, the first gives the win back at move 5."""
+"""The second player places badly; the first gives the win back at move 5."""
 
 
 # -- annotate ----------------------------------------------------------------------------------
 
 
 def check(annotation: Annotation) -> None:
-    """Everything an annotation says, asked again of the plain solver."""
+    """Check everything that an annotation says with the plain solver."""
     game = annotation.game
     assert not annotation.partial
     for position, winner in zip(game.positions, annotation.winners, strict=True):
@@ -69,24 +69,24 @@ def test_annotations_of_random_games_agree_with_the_plain_solver(seed: int) -> N
     check(annotation)
     assert annotation.game.winner == line[-1].winner
     assert heard == sorted(heard)
-    assert heard[-1] == questions(annotation.game)
+    assert heard[-1] == progress_total(annotation.game)
     # From the middle of the game on nothing changes but the numbers.
     later = annotate(Scoresheet.played(line[4], moves[4:]))
     assert later.winners == annotation.winners[4:]
-    chart = text(annotation)
+    chart = chart_lines(annotation)
     for at, winner in enumerate(annotation.winners):
         for side in ("w", "b"):
             assert chart[side].ljust(99)[at] == ("█" if winner == side else " ")
     marks = [at for at, mark in enumerate(chart["blunders"]) if mark == "▲"]
     assert marks == [remark.ply for remark in annotation.blunders]
-    # The winner changes hands at blunders and nowhere else.
+    # The winner changes at blunders and nowhere else.
     swings = [
         ply
         for ply in range(1, len(annotation.winners))
         if annotation.winners[ply] != annotation.winners[ply - 1]
     ]
     assert swings == marks
-    drawing = svg(annotation)
+    drawing = chart_svg(annotation)
     root = ElementTree.fromstring(drawing)
     dots = [each for each in root.iter() if each.get("class") == "blunder"]
     assert [int(dot.get("data-ply", "")) for dot in dots] == marks
@@ -94,7 +94,7 @@ def test_annotations_of_random_games_agree_with_the_plain_solver(seed: int) -> N
 
 def test_the_image_names_bars_and_plies_inside_its_frame() -> None:
     annotation = annotate(GAME)
-    root = ElementTree.fromstring(svg(annotation))
+    root = ElementTree.fromstring(chart_svg(annotation))
     width, height = int(root.get("width", "")), int(root.get("height", ""))
     bars = [each for each in root.iter() if (each.get("class") or "").startswith("wins")]
     tops = {str(bar.get("class")): int(bar.get("y", "")) for bar in bars}
@@ -143,8 +143,8 @@ def test_ctrl_c_leaves_the_end_of_the_game(monkeypatch: pytest.MonkeyPatch) -> N
     assert [remark.quality for remark in part.remarks[:2]] == ["unknown", "unknown"]
     assert part.remarks[2:] == whole.remarks[2:]
     assert part.winners == (None, None, *whole.winners[2:])
-    assert text(part)["w"].startswith("··")
-    ElementTree.fromstring(svg(part))
+    assert chart_lines(part)["w"].startswith("··")
+    ElementTree.fromstring(chart_svg(part))
     result = run("annotate", GAME)
     assert result.exit_code == 130
     assert "not judged" in result.stdout
@@ -169,7 +169,7 @@ def test_a_grade_shows_itself_as_the_command_does(tmp_path: Path) -> None:
     assert len(bars) == 1  # they begin in one column
     html = found._repr_html_()
     assert html.count("<table>") == 2
-    for row in found.keeping.values():
+    for row in found.wins_kept.values():
         assert f"{row.kept.count}</td>" in html
     assert not found.timed
     timed = kf.grade("id(open, time=1ms)", openings=1, board=BOARD)
@@ -181,9 +181,9 @@ def test_a_grade_draws_itself(tmp_path: Path) -> None:
     found = kf.grade("greedy(improved)", openings=15, seed=3, board=BOARD)
     assert found.reliability is not None
     keeping, curve = found.plot().axes
-    kinds = [name for name, row in found.keeping.items() if row.kept.of]
+    kinds = [name for name, row in found.wins_kept.items() if row.kept.of]
     assert [label.get_text() for label in keeping.get_yticklabels()] == kinds
-    rates = [100 * (found.keeping[kind].kept.rate or 0) for kind in kinds]
+    rates = [100 * (found.wins_kept[kind].kept.rate or 0) for kind in kinds]
     assert list(keeping.lines[0].get_xdata()) == pytest.approx(rates)
     assert all(line.get_visible() for line in keeping.get_xgridlines())
     won = [100 * (each.won.rate or 0) for each in found.reliability.bins]
@@ -259,7 +259,7 @@ def test_grade_tells_what_the_oracle_found() -> None:
     assert told == again
     assert (told["agent"], told["board"]) == ("greedy(improved)", "4x5")
     assert (told["games"], told["partial"]) == (20, False)
-    overall, row = told["keeps"]["overall"], found.keeping["overall"]
+    overall, row = told["keeps"]["overall"], found.wins_kept["overall"]
     assert list(told["keeps"]) == ["overall", "hunter", "runner", "opening", "middle", "end"]
     assert overall["kept"]["rate"] == row.kept.rate
     assert (overall["kept"]["low"], overall["kept"]["high"]) == row.kept.interval
@@ -323,7 +323,7 @@ def test_annotate_tells_what_the_oracle_found(tmp_path: Path) -> None:
     assert [each["winning"] for each in told["remarks"]] == [
         list(remark.winning or ()) for remark in annotation.remarks
     ]
-    assert file.read_text(encoding="utf-8") == svg(annotation)
+    assert file.read_text(encoding="utf-8") == chart_svg(annotation)
     shown = run("annotate", GAME).stdout
     for remark in annotation.remarks:
         line = next(line for line in shown.splitlines() if line.startswith(f"{remark.ply:>3}. "))

@@ -1,4 +1,4 @@
-"""Heuristics that keep their promises, and such as break them, one by one."""
+"""Tests of heuristics that keep their promises, and of heuristics that break one each."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics import REGISTRY, count, mobility
 from knightfall.heuristics.evaluator import evaluator
+from knightfall.oracle import batch_evaluation
 from knightfall.oracle import check as check_module
-from knightfall.oracle import questions
+from knightfall.oracle.batch_evaluation import sample
 from knightfall.oracle.check import Check, CheckResult
-from knightfall.oracle.questions import sample
 from knightfall.position import Position
 
 SMALL = "5x5"
@@ -36,7 +36,7 @@ SMALL = "5x5"
 
 @pytest.fixture(autouse=True)
 def own_registry() -> Iterator[None]:
-    """What a test declares is forgotten after it."""
+    """Undo a test's declarations after it."""
     before = dict(REGISTRY)
     yield
     REGISTRY.clear()
@@ -45,7 +45,7 @@ def own_registry() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="module")
 def the_same_positions() -> Iterator[None]:
-    """They are drawn once for each board, and nobody needs to know the cost exactly."""
+    """Draw positions once per board, and measure the cost only roughly."""
     with (
         mock.patch.object(check_module, "sample", cache(sample)),
         mock.patch.object(check_module, "TIMING", 0.02),
@@ -58,7 +58,7 @@ def found(check: Check, about: str) -> CheckResult:
 
 
 def declared(function: Callable[..., Any], **promises: bool) -> str:
-    """The id of a heuristic that only this process knows: no second one is asked."""
+    """Declare a heuristic in this process only, so that no second one is started; return its id."""
     kf.heuristic(**promises)(function)
     return function.__name__
 
@@ -82,7 +82,7 @@ def test_a_sound_heuristic() -> None:
     assert check.truth.auc == check.truth.baseline  # it is `improved`
     assert check.cost is not None
     assert check.cost.ratio > 0
-    assert str(check).endswith("nothing is wrong with it")
+    assert str(check).endswith("no promise is broken")
     for finding in check.findings:
         assert finding.text in str(check)
     assert "<td" in check._repr_html_()
@@ -106,7 +106,7 @@ def test_the_auc_is_that_of_all_couples() -> None:
 def test_a_heuristic_with_the_wrong_sign() -> None:
     check = kf.check("-bfs_reach", board=SMALL)
     assert "wrong sign" in found(check, "truth").text
-    assert "cannot be told from null" in found(kf.check("null", board=SMALL), "truth").text
+    assert "no better than null" in found(kf.check("null", board=SMALL), "truth").text
     assert not check.wrong
 
 
@@ -127,7 +127,7 @@ def test_what_need_not_be() -> None:
 
 
 def only_wrong(check: Check, about: str) -> dict[str, Any]:
-    """The example of the one promise that is broken."""
+    """Return the example of the only failed check."""
     assert [finding.about for finding in check.wrong] == [about]
     assert str(check).endswith(f"wrong: {about}")
     example = check.wrong[0].example
@@ -198,7 +198,7 @@ def test_one_that_does_not_return_somewhere(monkeypatch: pytest.MonkeyPatch) -> 
             pass
         return float(len(over))
 
-    monkeypatch.setattr(questions, "PATIENCE", 0.3)
+    monkeypatch.setattr(batch_evaluation, "PATIENCE", 0.3)
     with pytest.warns(match="cannot be compiled"):
         check = kf.check(declared(endless), board=SMALL)
     over.append(True)
@@ -261,18 +261,21 @@ def test_the_command(tmp_path: Path) -> None:
 def test_what_another_process_says_is_not_believed(
     said: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A heuristic that runs there may say what it likes in our name."""
+    """A heuristic in that process may forge the reply."""
     file = tmp_path / "plain.py"
-    text = "return float(__import__('math').floor(me))"  # which no compiler takes
+    text = "return float(__import__('math').floor(me))"  # so that it cannot be compiled
     file.write_text(f"def score(board, open, me, opp, to_move):\n    {text}\n")
     monkeypatch.setattr(check_module, "is_expendable", lambda: False)
     monkeypatch.setattr(check_module, "run_isolated", lambda *args, **more: said)
-    with pytest.warns(match="cannot be compiled"), pytest.raises(KnightfallError, match="strange"):
+    with (
+        pytest.warns(match="cannot be compiled"),
+        pytest.raises(KnightfallError, match="malformed"),
+    ):
         check_module.check(f"{file}:score")
 
 
 def test_a_check_compiles_no_more_of_ours_than_it_needs(tmp_path: Path) -> None:
-    """A module is compiled when it is imported, and the first check has to wait for that."""
+    """Importing a module compiles it, and the first check would have to wait for that."""
     file = tmp_path / "mine.py"
     file.write_text(
         "from knightfall.heuristics import mobility\n"
@@ -286,7 +289,7 @@ def test_a_check_compiles_no_more_of_ours_than_it_needs(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     imported = set(done.stdout.split())
-    assert "knightfall.solver.winloss" in imported  # who wins is asked
+    assert "knightfall.solver.winloss" in imported  # loaded, because the solver is asked
     for needless in (
         *("heuristics.staged", "heuristics.aggressive", "heuristics.learned", "studies.as_coded"),
         *("course.student_scores.game", "solver.distance", "search.state", "search.table"),

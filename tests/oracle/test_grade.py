@@ -1,4 +1,4 @@
-"""Grades held against a recount in plain Python, whoever computes them and whatever interrupts."""
+"""Tests that grades agree with a recount in plain Python, with any runner and interruption."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PATIENCE = 120
 
 
 class Chooser:
-    """A player made of a choice function: it takes the last move of those it likes most."""
+    """A player made of a choice function: it takes the last of the moves with the best value."""
 
     def __init__(self, likes_winning: bool) -> None:
         self.likes_winning = likes_winning
@@ -102,7 +102,7 @@ def test_grade_equals_a_recount_in_plain_python(name: str) -> None:
 
     assert counts["overall"]["choices"] > 20
     for kind, row in counts.items():
-        found = result.keeping[kind]
+        found = result.wins_kept[kind]
         assert (found.positions, found.won) == (row["positions"], row["won"])
         assert found.kept == Share(row["kept"], row["choices"])
         assert found.forced == row["won"] - row["choices"]
@@ -131,17 +131,17 @@ def test_grade_equals_a_recount_in_plain_python(name: str) -> None:
 
 def test_a_perfect_choice_keeps_every_win_and_a_perverse_one_none() -> None:
     perfect = grade(Chooser(True), openings=15, board=BOARD)
-    overall = perfect.keeping["overall"]
+    overall = perfect.wins_kept["overall"]
     assert overall.kept.of > 10
     assert overall.kept.rate == 1
     assert overall.error == 0
     assert perfect.first_blunder.without == Share(15, 15)
     assert perfect.first_blunder.quartiles is None
     perverse = grade(Chooser(False), openings=15, board=BOARD)
-    assert perverse.keeping["overall"].kept.of > 10
-    assert perverse.keeping["overall"].kept.rate == 0
+    assert perverse.wins_kept["overall"].kept.of > 10
+    assert perverse.wins_kept["overall"].kept.rate == 0
     # A random mover is in between, about where chance puts it.
-    middling = grade("random", openings=100, board=BOARD).keeping["overall"]
+    middling = grade("random", openings=100, board=BOARD).wins_kept["overall"]
     assert middling.chance is not None
     assert middling.error is not None
     assert middling.kept.rate is not None
@@ -153,7 +153,7 @@ def test_same_seed_same_grade_and_another_seed_another() -> None:
     once = grade("greedy(open)", openings=12, seed=1, board=BOARD)
     assert timeless(grade("greedy(open)", openings=12, seed=1, board=BOARD)) == timeless(once)
     other_seed = grade("greedy(open)", openings=12, seed=2, board=BOARD)
-    assert other_seed.keeping != once.keeping
+    assert other_seed.wins_kept != once.wins_kept
 
 
 def test_any_number_of_workers_finds_the_same() -> None:
@@ -171,7 +171,7 @@ def test_what_a_heuristic_does_wrong_in_a_worker_is_told_here(tmp_path: Path) ->
         "        return 0.0\n"
         "    raise ValueError('too late')\n"
     )
-    player = agent(f"greedy({file}:late)")  # which tries it out, on a roomy board
+    player = agent(f"greedy({file}:late)")  # it is prepared and tried on a large board
     with pytest.raises(KnightfallError, match=r"line 5: ValueError: too late"):
         grade(player, openings=2, board=BOARD, workers=2)
 
@@ -179,7 +179,7 @@ def test_what_a_heuristic_does_wrong_in_a_worker_is_told_here(tmp_path: Path) ->
 def test_what_only_this_process_knows_is_not_asked_of_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Agent, "only_here", True)
+    monkeypatch.setattr(Agent, "is_process_local", True)
     with pytest.raises(KnightfallError, match="was declared in this process"):
         grade("greedy(open)", openings=2, board=BOARD, workers=2)
 
@@ -242,7 +242,7 @@ def test_clustered_error_of_equal_games_is_that_of_their_means() -> None:
     spread = math.sqrt(sum((k / 5 - mean) ** 2 for k in kept) / len(kept))
     cases = [(game, k, 5) for game, k in enumerate(kept)]
     assert clustered_error(cases) == pytest.approx(spread / math.sqrt(len(kept)))
-    # One by one or in sums, and whatever brings nothing, is all the same.
+    # Cases may be given one by one or summed, and cases with n = 0 change nothing.
     single = [(game, int(i < k), 1) for game, k in enumerate(kept) for i in range(5)]
     assert clustered_error([*single, (99, 0, 0)]) == pytest.approx(clustered_error(cases))
 
@@ -275,11 +275,11 @@ def test_clustered_error_is_what_repeated_sampling_shows() -> None:
     claimed = sum(clustered_error(cases) or 0 for cases in samples) / len(samples)
     assert claimed == pytest.approx(seen, rel=0.12)
     naive = math.sqrt(mean * (1 - mean) / (60 * 4.5))
-    assert seen > 1.3 * naive  # else this would not need clusters
+    assert seen > 1.3 * naive  # otherwise the test would not need clusters
 
 
 def pairs_in_order(scores: list[tuple[float, bool]]) -> float:
-    """AUC by comparing every won position with every lost one."""
+    """Compute the AUC by comparing every won position with every lost one."""
     won = [score for score, is_won in scores if is_won]
     lost = [score for score, is_won in scores if not is_won]
     points = [1.0 if a > b else 0.5 if a == b else 0.0 for a, b in product(won, lost)]
@@ -348,7 +348,7 @@ def test_bins_of_distinct_scores_are_equally_full() -> None:
 
 
 def interrupting(after: int) -> Any:
-    """`records_of`, but somebody presses Ctrl-C after so many games."""
+    """Return `records_of` with a Ctrl-C after a number of games."""
 
     def records(player: Analyst, openings: list[Position], workers: int) -> Iterator[Any]:
         if after:
@@ -415,7 +415,7 @@ if __name__ == "__main__":
 
 
 def test_a_worker_may_die_and_ctrl_c_ends_them_all(tmp_path: Path) -> None:
-    """They know the script's own player, too."""
+    """The workers also import the script's own player."""
     file = tmp_path / "graded.py"
     file.write_text(SCRIPT)
     done = subprocess.run(

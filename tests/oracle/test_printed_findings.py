@@ -1,4 +1,4 @@
-"""Grades, checks, annotations and explanations say under each heading what JSON says."""
+"""Tests that printed grades, checks, annotations and explanations agree with their JSON."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from knightfall.oracle.check import (
     Check,
     CheckResult,
     Cost,
-    _told_agreement,
-    _told_cost,
+    _cost_result,
+    _truth_result,
 )
-from knightfall.oracle.grade import FirstBlunder, Grade, Keeping, Reliability
+from knightfall.oracle.grade import FirstBlunder, Grade, Reliability, WinsKept
 from knightfall.oracle.measures import Auc, Bin
 from knightfall.position import Position
 from knightfall.statistics.rates import Share
@@ -34,10 +34,10 @@ GRADE = Grade(
     openings=31,
     seed=77,
     games=29,
-    keeping={
-        "overall": Keeping(901, 450, 123, Share(251, 327), 0.0213, 0.456),
-        "hunter": Keeping(500, 300, 99, Share(171, 201), 0.0345, 0.512),
-        "runner": Keeping(401, 150, 24, Share(80, 126), 0.0111, 0.398),
+    wins_kept={
+        "overall": WinsKept(901, 450, 123, Share(251, 327), 0.0213, 0.456),
+        "hunter": WinsKept(500, 300, 99, Share(171, 201), 0.0345, 0.512),
+        "runner": WinsKept(401, 150, 24, Share(80, 126), 0.0111, 0.398),
     },
     first_blunder=FirstBlunder(Share(7, 29), {3: 4, 5: 9, 8: 6, 13: 3}),
     reliability=Reliability(
@@ -48,7 +48,7 @@ GRADE = Grade(
     ),
     seconds=83.0,
 )
-"""No two figures are equal."""
+"""A grade in which no two figures are equal."""
 
 
 def limits(low: float, high: float) -> str:
@@ -70,7 +70,7 @@ def test_wins_kept_stand_under_their_headings() -> None:
         }
         for name, told in keeps.items()
     ]
-    overall = GRADE.keeping["overall"]
+    overall = GRADE.wins_kept["overall"]
     low, high = overall.kept.interval
     assert keeps["overall"] == {
         "positions": 901,
@@ -143,8 +143,8 @@ def test_what_was_found_stands_beside_its_promise() -> None:
     findings = (
         CheckResult("pure", "the same again"),
         CheckResult("symmetric", "differs when mirrored", wrong=True, example={"fen": "x"}),
-        _told_cost(cost),
-        _told_agreement(truth),
+        _cost_result(cost),
+        _truth_result(truth),
     )
     check = Check("mine", Board.of(5, 6), 97, findings, cost, truth)
     told = check.to_dict()

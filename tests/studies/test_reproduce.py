@@ -315,7 +315,7 @@ def test_verdicts_follow_from_the_games(which: str, request: pytest.FixtureReque
         assert kinds == {"holds", "does not hold", "cannot be told apart"}
 
 
-def told_of(folder: Path, text: str) -> Any:
+def reported(folder: Path, text: str) -> Any:
     """Return the one claim of the report whose sentence contains these words."""
     claims = [claim for study in report_of(folder)["studies"] for claim in study["claims"]]
     (found,) = [claim for claim in claims if text in claim["sentence"]]
@@ -330,13 +330,13 @@ def test_a_ply_and_a_board_follow_from_the_games(all_studies: Path) -> None:
     rows = [one.won["improved"]["lookahead_ratio"] for one in plies]
     scores = [fmean(column) for column in zip(*rows, strict=True)]
     mean, _, low, high = interval(scores, [1 - score for score in scores])
-    found = told_of(all_studies, "a ply deeper")
+    found = reported(all_studies, "a ply deeper")
     assert (found["difference"], found["low"], found["high"]) == pytest.approx(
         (100 * mean, 100 * low, 100 * high), abs=1e-5
     )
     boards = [Query(all_studies, "staged", f"board {size}") for size in plans.SIZES]
     means = [fmean(one.won["main_less_more"]["main"]) for one in boards]
-    found = told_of(all_studies, "size of the board")
+    found = reported(all_studies, "size of the board")
     assert found["difference"] == pytest.approx(200 * (means[1] - means[0]), abs=1e-5)
     starts = [one.openings["main_less_more"]["main"] for one in boards]
     assert [row[0].count("/") for row in starts] == [6, 7]
@@ -360,7 +360,7 @@ def test_forfeits_follow_from_the_games(all_studies: Path) -> None:
         shares[budget] = 100 * forfeits / games
     db.close()
     assert shares["course"] == 0
-    found = told_of(all_studies, "prevents forfeits")
+    found = reported(all_studies, "prevents forfeits")
     assert found["difference"] == pytest.approx(shares[plans.FORFEITS], abs=1e-5)
     assert found["difference"] > 10
 

@@ -1,6 +1,6 @@
-"""Every hostile agent in one run with innocent ones: each loses its own games, and nothing else.
+"""Play every hostile agent in one run with innocent ones: each must lose only its own games.
 
-`python tests/torture/agents.py [workers]` prints what became of each.
+`python tests/torture/agents.py [workers]` prints the result of each.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from knightfall.openings import openings, shuffled
 
 INNOCENT = ("id(improved, nodes=300)", "alphabeta(open, depth=3)", "random")
 SOON = 60.0
-"""Seconds within which whatever was ended is gone, on a busy machine."""
+"""Seconds within which killed processes are gone, on a busy machine."""
 
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of an agent; `wrong` says how that is not what it should be."""
+    """The result of an agent; `wrong` says how it differs from the expected one."""
 
     agent: Hostile
     pair: PairRecord
@@ -38,7 +38,7 @@ class Fate:
 
 
 def agents_are_alone() -> bool:
-    """Whether agents get a process namespace here."""
+    """Return whether agents get a process namespace here."""
     if not hasattr(os, "fork"):
         return False
     child = os.fork()
@@ -48,13 +48,16 @@ def agents_are_alone() -> bool:
 
 
 def possible(agents: Sequence[Hostile]) -> list[Hostile]:
-    """Those that may be let loose here."""
+    """Return the hostile agents that are safe to run here."""
     alone = agents_are_alone()
     return [agent for agent in agents if alone or not agent.alone]
 
 
 def trial(agents: Sequence[Hostile], folder: Path, workers: int = 2) -> tuple[list[Fate], str]:
-    """Let each play a pair, with innocent pairs in between; also what is wrong with those."""
+    """Play a pair with each agent, and innocent pairs in between.
+
+    Return the fate of each agent, and what is wrong with the innocent pairs.
+    """
     mark = f"{random.SystemRandom().randrange(10**6, 10**7)}.5"
     texts = []
     for number, agent in enumerate(agents):
@@ -81,7 +84,7 @@ def trial(agents: Sequence[Hostile], folder: Path, workers: int = 2) -> tuple[li
 
 
 def _wrong(agent: Hostile, pair: PairRecord) -> str:
-    """What is not as it should be in a pair that the agent should have lost twice, as `b`."""
+    """Return what is wrong with a pair that the agent should have lost twice, as `b`."""
     for seat, game in zip("bw", pair.games, strict=True):
         if game.winner == seat:
             return "it won a game"
@@ -95,7 +98,7 @@ def _wrong(agent: Hostile, pair: PairRecord) -> str:
 
 
 def _gone(mark: str) -> bool:
-    """Whether nobody sleeps any more who was told to sleep so long."""
+    """Return whether no process remains that sleeps for this many seconds."""
     until = time.monotonic() + SOON
     while time.monotonic() < until:
         if not any(mark in line for line in _command_lines()):
@@ -115,7 +118,7 @@ def _command_lines() -> list[str]:
 
 
 def main() -> int:
-    """Print what became of each; 1 if anything is not as it should be."""
+    """Print the result of each agent; return 1 if any is wrong."""
     agents = possible(HOSTILE)
     with tempfile.TemporaryDirectory() as folder:
         fates, harm = trial(agents, Path(folder), *map(int, sys.argv[1:2]))

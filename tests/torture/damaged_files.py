@@ -1,7 +1,7 @@
-"""Damaged files of every kind that knightfall reads: each is refused in one line, or still valid.
+"""Damage files of every kind that knightfall reads: each is refused in one line, or still valid.
 
-``python tests/torture/damaged_files.py [COUNT [WORKERS [KIND ...]]]`` damages so many of each kind,
-or of some, and prints a table.
+``python tests/torture/damaged_files.py [COUNT [WORKERS [KIND ...]]]`` damages COUNT files of each
+kind, or of the given ones, and prints a table.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ SOURCE = Path(atlas.__file__).parents[1]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: good ones, how it is read and all that is done with it, and its wounds."""
+    """A kind of file: good samples, a function that reads and uses one, and ways to damage it."""
 
     good: list[bytes]
     read: Callable[[Path], object]
@@ -70,13 +70,13 @@ class Kind:
 
 @dataclass
 class Tally:
-    """What became of the damaged files of a kind."""
+    """The results for the damaged files of a kind."""
 
     kind: str
     refused: int = 0
     accepted: int = 0
     others: list[str] = field(default_factory=list)
-    """Exceptions that are none of ours, with the seed that brings them back."""
+    """Unexpected exceptions, with the seeds that reproduce them."""
     longest: float = 0.0
 
     @property
@@ -88,7 +88,7 @@ class Tally:
 
 
 def kinds(folder: Path) -> dict[str, Kind]:
-    """All kinds; good samples are made in a folder."""
+    """Return all kinds; good samples are made in a folder."""
     warnings.simplefilter("ignore")
     return {
         "run (jsonl)": Kind(_runs(folder), _read_run, _wound_run),
@@ -234,7 +234,7 @@ def _read_run(path: Path) -> None:
 
 
 def read_store(path: Path) -> None:
-    """Everything that looks at a store."""
+    """Run everything that reads a store."""
     with Store.open(path, read_only=True) as store:
         for info in store.runs():
             _use(store.run(info.id))
@@ -311,7 +311,7 @@ def _read_fits(path: Path) -> None:
 
 
 def _read_trials(path: Path) -> None:
-    """A damaged one is as good as none: nothing is refused."""
+    """Read it; a damaged file counts as a missing one, so nothing is refused."""
     os.environ["KNIGHTFALL_DATA_DIR"] = str(path.parent)
     path.replace(path.with_name("trials.json"))
     counts = trials._TrialsFile().get(_tried())
@@ -320,7 +320,7 @@ def _read_trials(path: Path) -> None:
 
 
 def _read_grades(path: Path) -> None:
-    """A damaged one is as good as none: nothing is refused."""
+    """Read it; a damaged file counts as a missing one, so nothing is refused."""
     os.environ["KNIGHTFALL_DATA_DIR"] = str(path.parent)
     path.replace(path.with_name("grades.json"))
     kept = grades._GradesFile(100, 0)
@@ -331,7 +331,7 @@ def _read_grades(path: Path) -> None:
 
 
 def _wound_run(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
-    """Half of them forged: the head is changed and given the key that belongs to it."""
+    """Damage a run; half of them are forged: the head is changed and gets a matching key."""
     if rng.random() < 0.5:
         return damaged(data, others, rng)
     first, *rest = data.split(b"\n")
@@ -351,7 +351,7 @@ def _key(plan: str, versions: object) -> str:
 
 
 def _wound_rows(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
-    """Sound as a file of SQLite's, but something in it is not what it must be."""
+    """Make a valid SQLite file in which one value is invalid."""
     db = sqlite3.connect(IN_MEMORY)
     db.deserialize(data[:18] + b"\x01\x01" + data[20:])  # in memory there is no -wal
     for _ in range(rng.choice((1, 1, 2))):
@@ -373,7 +373,7 @@ def _wound_rows(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
 
 
 def _wound_certificate(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
-    """Half of them forged: sealed again after the change."""
+    """Damage a certificate; half of them are forged: sealed again after the change."""
     body = data.rpartition(b"sha256 ")[0]
     if rng.random() < 0.5:
         return damaged(data, others, rng)
@@ -385,7 +385,7 @@ def _wound_certificate(data: bytes, others: list[bytes], rng: random.Random) -> 
 
 
 def torture(name: str, kind: Kind, seeds: Iterable[int], folder: Path) -> Tally:
-    """Damage a file again and again, and see what its reader makes of it."""
+    """Damage a file again and again, and count how its reader reacts."""
     tally = Tally(name)
     path = folder / f"damaged-{os.getpid()}{kind.suffix}"
     for seed in seeds:
@@ -414,7 +414,7 @@ HEADING = f"{'kind':<24}{'damaged':>9}{'refused':>9}{'accepted':>10}{'other':>7}
 
 
 def line(tally: Tally) -> str:
-    """A line of the table."""
+    """Return a line of the table."""
     return (
         f"{tally.kind:<24}{tally.files:>9,}{tally.refused:>9,}{tally.accepted:>10,}"
         f"{len(tally.others):>7}{tally.longest:>8.2f} s"
@@ -422,7 +422,7 @@ def line(tally: Tally) -> str:
 
 
 def main(count: int | str = 20_000, workers: int | str = 2, *names: str) -> int:
-    """Print the table; the number of exceptions that are none of ours."""
+    """Print the table; return the number of unexpected exceptions."""
     count, workers = int(count), int(workers)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

@@ -1,7 +1,7 @@
-"""Every hostile heuristic in a run with two innocent ones: it loses its games, and nothing else.
+"""Play every hostile heuristic in a run with two innocent ones: it must lose only its own games.
 
-`python tests/torture/heuristics.py [number] [seconds]` prints what became of each, of so many at
-most and begun within so many seconds.
+`python tests/torture/heuristics.py [number] [seconds]` prints the result of each, for at most this
+many heuristics, begun within this many seconds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
 
 INNOCENT = (f"id(open, nodes={NODES})", "alphabeta(improved, depth=3)")
 PATIENCE = 3.0
-"""Seconds a move may take."""
+"""Seconds that a move may take."""
 
 WAITING = 150.0
 """Seconds until a run must have ended, on a busy machine."""
@@ -41,7 +41,7 @@ WAITING = 150.0
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of a heuristic; `wrong` says how that is not what it should be."""
+    """The result of a heuristic; `wrong` says how it differs from the expected one."""
 
     heuristic: Hostile
     came: str
@@ -52,12 +52,15 @@ class Fate:
 
 
 def _impatient(options: RunnerOptions, plan: Plan, notice: Notice) -> Pool:
-    """Two workers that are not waited for long."""
+    """Return a pool of two workers with a short time limit."""
     return Pool(2, [entrant.agent for entrant in plan.entrants], patience=PATIENCE)
 
 
 def plan_of(culprits: Sequence[str], pairs: int = 2) -> Plan:
-    """Each culprit meets both innocents, who meet each other: always in the same games."""
+    """Return a plan in which each culprit meets both innocents, and these meet each other.
+
+    The innocents' games are the same in every plan.
+    """
     entrants = enter([*INNOCENT, *(f"id({culprit}, nodes={NODES})" for culprit in culprits)])
     numbers = range(2, len(entrants))
     matches = (*(Match(i, j) for i in numbers for j in (0, 1)), Match(0, 1))
@@ -65,7 +68,7 @@ def plan_of(culprits: Sequence[str], pairs: int = 2) -> Plan:
 
 
 def _run(folder: str, *culprits: str) -> None:
-    """Play, store, and write down what came of it."""
+    """Play, store, and write down the result."""
     came: dict[str, Any]
     store = Path(folder, "runs.sqlite")
     try:
@@ -80,7 +83,7 @@ def _run(folder: str, *culprits: str) -> None:
     except KnightfallError as error:
         came = {"refused": str(error), "stored": _pairs_in(store)}
     Path(folder, "came.json").write_text(json.dumps(came))
-    os._exit(0)  # whoever hangs is not waited for
+    os._exit(0)  # without waiting for threads of heuristics that hang
 
 
 def _pairs_in(store: Path) -> int:
@@ -91,7 +94,7 @@ def _pairs_in(store: Path) -> int:
 
 
 def told(pair: PairRecord) -> dict[str, Any]:
-    """A pair as text: who met, and all of both games but the time they took."""
+    """Return a pair as text: the players, and everything about both games except times."""
     return {"a": pair.task.a, "b": pair.task.b, "games": [_game(game) for game in pair.games]}
 
 
@@ -104,7 +107,7 @@ def _game(game: GameRecord) -> list[str]:
 
 
 def outcome(folder: Path, *culprits: str) -> dict[str, Any]:
-    """What came of a run with some heuristics; `died` if nobody was left to tell."""
+    """Return the result of a run with some heuristics; `died` if the process did not report."""
     command = [sys.executable, __file__, "--run", str(folder), *culprits]
     log = folder / "log"
     with log.open("wb") as said:
@@ -126,7 +129,7 @@ def outcome(folder: Path, *culprits: str) -> dict[str, Any]:
 
 
 def judge(heuristic: Hostile, came: dict[str, Any], innocent: list[dict[str, Any]]) -> Fate:
-    """Whether it got what it should, and the innocent what is theirs."""
+    """Return whether the heuristic and the innocents got what they should."""
     if heuristic.outcome == "at large":
         return Fate(heuristic, "at large", "")
     if "died" in came:
@@ -156,7 +159,7 @@ def judge(heuristic: Hostile, came: dict[str, Any], innocent: list[dict[str, Any
 
 
 def _losses(pair: dict[str, Any]) -> list[bool]:
-    """For each game, whether `a` lost it by a crash or a timeout of its own."""
+    """Return for each game whether `a` lost it by its own crash or timeout."""
     return [
         game[0] != seat and game[1] in ("crash", "timeout")
         for game, seat in zip(pair["games"], "wb", strict=True)
@@ -164,7 +167,7 @@ def _losses(pair: dict[str, Any]) -> list[bool]:
 
 
 def fates(heuristics: Sequence[Hostile], folder: Path, seconds: float = float("inf")) -> list[Fate]:
-    """What becomes of each, in a run of its own; printed as it comes."""
+    """Yield the result of each heuristic, in a run of its own; print them as they come."""
     begun, found = time.monotonic(), []
     alone = folder / "alone"
     alone.mkdir()
@@ -189,7 +192,7 @@ def fates(heuristics: Sequence[Hostile], folder: Path, seconds: float = float("i
 
 
 def main(number: int = len(HOSTILE), seconds: float = float("inf")) -> int:
-    """Try so many of them; 0 if each got what it should."""
+    """Try a number of them; return 0 if each got what it should."""
     with tempfile.TemporaryDirectory() as folder:
         found = fates(HOSTILE[:number], Path(folder), seconds)
     wrong = sum(bool(fate.wrong) for fate in found)

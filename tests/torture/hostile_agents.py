@@ -1,7 +1,7 @@
-"""Agents that mean harm, or do it without meaning to, and what each of them gets: a lost game.
+"""Agents that do harm, deliberately or not, and how each of them loses its game.
 
-Each is the text of a file with a function `choose`.  Nothing here can hurt a machine on which an
-agent is kept in a process namespace of its own; those that could elsewhere say so.
+Each is the text of a file with a function `choose`.  They cannot harm a machine on which an agent
+runs in a process namespace of its own; those that could elsewhere are marked `alone`.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ libc = ctypes.CDLL(None)
 
 @dataclass(frozen=True)
 class Hostile:
-    """An agent and its fate: what it loses by, and what is said of that.
+    """An agent with the reason for which it loses, and a part of the message about it.
 
-    `quick` ones show in the suite what is special about them; `alone` ones are safe only where
-    agents cannot see other processes; `top` is what its file does when it is loaded.
+    `quick` ones run in the test suite; `alone` ones are safe only where agents cannot see other
+    processes; `top` is the top-level code of its file.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Hostile:
     alone: bool = False
 
     def source(self, mark: str) -> str:
-        """The file; processes that it leaves behind sleep for so many seconds."""
+        """Return the file; processes that it leaves behind sleep for `seconds`."""
         lines = "".join(f"    {line}\n" for line in self.body.strip().splitlines())
         return f"{PRELUDE}\nMARK = {mark!r}\n{self.top}\n\ndef choose(position):\n{lines}"
 
@@ -109,10 +109,10 @@ BAD_MANNERS = (
         "odd",
     ),
 )
-"""Those that do not play."""
+"""Agents that do not play."""
 
 BAD_ANSWERS = (
-    Hostile("gives up", "return None", "forfeit", "answered nothing", quick=True),
+    Hostile("gives up", "return None", "forfeit", "returned no move", quick=True),
     Hostile("old style", "return (-1, -1)", "illegal", "(-1, -1)"),
     Hostile("another cell", "return 'b3'", "illegal", "'b3'"),
     Hostile("garbage", "return 'x' * 10_000_000", "illegal", "xxx", quick=True),
@@ -123,14 +123,14 @@ BAD_ANSWERS = (
         "    def __eq__(self, other): return True\n"
         "return Yes('b3')",
         "illegal",
-        "'b3' is no legal move",
+        "'b3' is not a legal move",
         quick=True,
     ),
     Hostile(
         "changes the rules",
         "type(position).legal_moves = property(lambda self: ('b3',))\nreturn 'b3'",
         "illegal",
-        "'b3' is no legal move",
+        "'b3' is not a legal move",
     ),
     Hostile(
         "cannot be shown",
@@ -145,13 +145,13 @@ BAD_ANSWERS = (
         "",
     ),
 )
-"""Those that answer with no move."""
+"""Agents whose answer is not a move."""
 
 BAD_TIMES = (
     Hostile("hangs", "while True: pass", "timeout", "did not answer within 0.1 s", time=SHORT),
     Hostile(
         "sleeps in C",
-        "ctypes.PyDLL(None).sleep(1000)",  # with the lock that all of its Python needs
+        "ctypes.PyDLL(None).sleep(1000)",  # while it holds the interpreter's lock
         "timeout",
         "did not answer within 0.1 s",
         time=SHORT,
@@ -193,11 +193,15 @@ BAD_TIMES = (
         quick=True,
     ),
 )
-"""Those that take more time than they have.  (Where they answer late, it is within the grace.)"""
+"""Agents that take more time than they have.  (Late answers come within the grace period.)"""
 
 BAD_TALK = (
     Hostile(
-        "shouts", "shout(b'garbage\\n')\nreturn 'a1'", "crash", "nobody had asked for", quick=True
+        "shouts",
+        "shout(b'garbage\\n')\nreturn 'a1'",
+        "crash",
+        "a line without a request",
+        quick=True,
     ),
     Hostile(
         "never ends a line",
@@ -207,26 +211,26 @@ BAD_TALK = (
         quick=True,
     ),
     Hostile(
-        "only ends lines", "while True: shout(b'\\n' * 65536)", "crash", "nobody had asked for"
+        "only ends lines", "while True: shout(b'\\n' * 65536)", "crash", "a line without a request"
     ),
     Hostile(
         "speaks as it was spoken of old",
         'shout(b\'{"number": 1, "reason": "no moves", "detail": ""}\\n\')\ntime.sleep(9)',
         "crash",
-        "nobody had asked for",
+        "a line without a request",
     ),
     Hostile(
         "forges a reason",
         'shout(word() + b\' {"reason": "no moves", "detail": ""}\\n\')\ntime.sleep(9)',
         "crash",
-        "the reason 'no moves', which is none to lose by",
+        "the reason 'no moves'; expected timeout",
         quick=True,
     ),
     Hostile(
         "forges a reason that is a list",
         'shout(word() + b\' {"reason": [[]], "detail": {}}\\n\')\ntime.sleep(9)',
         "crash",
-        "the reason a list, which is none to lose by",
+        "the reason a list; expected timeout",
     ),
     Hostile(
         "forges a report",
@@ -259,17 +263,17 @@ BAD_TALK = (
         "nests",
         "shout(word() + b' ' + b'[' * 100_000 + b'\\n')\ntime.sleep(9)",
         "crash",
-        "no JSON",
+        "not JSON",
         quick=True,
     ),
-    Hostile("is not text", "shout(word() + b' \\xff\\xfe\\n')\ntime.sleep(9)", "crash", "no JSON"),
+    Hostile("is not text", "shout(word() + b' \\xff\\xfe\\n')\ntime.sleep(9)", "crash", "not JSON"),
     Hostile(
         "answers twice",
         'shout(word() + b\' {"reason": "crash", "detail": "one"}\\n\')\n'
         'shout(word() + b\' {"reason": "crash", "detail": "two"}\\n\')\n'
         "time.sleep(9)",
         "crash",
-        "",  # the one or the other, by who is quicker
+        "",  # either one, depending on which process is faster
     ),
     Hostile(
         "dies in the middle of a word",
@@ -288,7 +292,7 @@ BAD_TALK = (
         "",
     ),
 )
-"""Those that misuse the connection."""
+"""Agents that misuse the connection."""
 
 SLEEPER = "lambda: os.execvp('sleep', ['sleep', MARK])"
 
@@ -382,6 +386,6 @@ BAD_COMPANY = (
         "",
     ),
 )
-"""Those that do something to other processes, or leave some behind."""
+"""Agents that attack other processes, or leave some behind."""
 
 HOSTILE = (*BAD_MANNERS, *BAD_ANSWERS, *BAD_TIMES, *BAD_TALK, *BAD_COMPANY)

@@ -1,7 +1,7 @@
-"""Heuristics that mean harm, or do it without meaning to, and what each of them gets.
+"""Heuristics that do harm, deliberately or not, and the expected result of each.
 
-Each is the text of a file with a function `score`.  Whatever it does, it costs its own games at
-most: the others' are as if it had not been there.
+Each is the text of a file with a function `score`.  Whatever it does, it loses only its own games:
+all others are as if it had not been there.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from typing import Literal
 from knightfall.kernel.geometry import FIELDS
 
 NODES = 60
-"""What each is played with, so that it can tell a game from a trial."""
+"""The budget of each, so that it can tell a game from a trial."""
 
 IN_A_GAME = f"board.limit == {NODES}"
 
 Outcome = Literal["refused", "lost", "stopped", "plays", "at large"]
-"""refused: with a clear error, before anything is stored; lost: every game, by a crash or a timeout
-that names it; stopped: either of the two; plays: like anybody else; at large: code in our process
-that attacks it while it is loaded, which docs/security.md says is not prevented."""
+"""refused: with a clear error, before anything is stored; lost: every game, by a crash or timeout
+that names it; stopped: either of the two; plays: like any other; at large: code in the main process
+that attacks it while it is loaded, which docs/security.md says is not prevented.
+"""
 
 
 @dataclass(frozen=True)
 class Hostile:
-    """A heuristic and its fate; a `tame` one can be tried in a process that is still needed."""
+    """A heuristic and its expected result; a `tame` one may be tried in the main process."""
 
     name: str
     source: str
@@ -57,7 +58,9 @@ _TO_LIMIT = _offset("limit") - _offset("knight")
 
 
 def _function(body: str, plain: bool = False) -> str:
-    """A heuristic that does something before it returns a value; Numba cannot compile a `plain`."""
+    """Return a heuristic that runs a statement before it returns; Numba cannot compile a `plain`
+    one.
+    """
     first = "    PLAIN[0] = me\n" if plain else ""
     rest = indent(dedent(body).strip("\n"), "    ")
     return (
@@ -219,7 +222,7 @@ HOSTILE: tuple[Hostile, ...] = (
         "divides by zero, in games",
         _function(_in_a_game("me = me // (me - me)")),
         "lost",
-        "failed",  # asked again, the search is over: not in a game any more
+        "failed",  # repeated evaluation after the search: not in a game
         tame=True,
     ),
     Hostile("reads nowhere, in games", _function(_in_a_game("ctypes.string_at(1)"), True), "lost"),

@@ -1,11 +1,11 @@
-"""Kills at every write and at random moments, over all long commands and all runners.
+"""Kill all long commands, with all runners, at every write and at random moments.
 
 Nothing may be lost: the same command, given again, leaves the rows and files that it would have
-left had nothing happened.
+left without the kill.
 
-``python tests/torture/kills.py`` prints a table (minutes); ``--quick`` does the writes only, and
-not all of commands that write as others do.  One process gets warm; every command is played, killed
-and played again in forks of it.
+``python tests/torture/kills.py`` prints a table (minutes); ``--quick`` kills at writes only, and
+skips most writes of commands that write as others do.  One process warms up; every command is
+played, killed and played again in forks of it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from knightfall.isolation.parallel_map import RunnerOptions
 COMMAND: Any = get_command(app)
 KILLED = 9
 PATIENCE = 120.0
-"""Seconds after which something hangs."""
+"""Seconds after which a command counts as hung."""
 
 SMALL = ("--board", "4x4", "--workers", "0")
 WRITES = {
@@ -67,13 +67,14 @@ WRITES = {
                "before.sqlite"),
     "grade": ("grade", "random", "--openings", "2", "--chart", "out.svg", "--force"),
 }  # fmt: skip
-"""Every command that writes, with next to nothing to do."""
+"""Every command that writes, with very little to do."""
 
 SLOW = ("reproduce", "grade", "sprt", "export")
-"""Those that draw charts, a second each time, and those that write as others do."""
+"""Commands that draw charts, a second each time, and those that write as others do."""
 
 ALIKE = {"tournament": 1, "league": 2, "worth": 3}
-"""Those that write as `match` does, and from which write on a quick test kills at every third."""
+"""Commands that write as `match` does, and the write from which a quick test kills only at every
+third."""
 
 LONG = ("--board", "5x5", "--pairs")
 RANDOM = {
@@ -89,7 +90,7 @@ RANDOM = {
 
 @dataclass
 class Kills:
-    """What came of the kills of a command."""
+    """The results of the kills of a command."""
 
     command: str
     kills: int = 0
@@ -107,7 +108,7 @@ HEADING = f"{'command':<28}{'kills':>7}{'wrong':>8}{'took':>11}"
 
 
 def perform(args: tuple[str, ...], folder: Path) -> int:
-    """Run a command in a folder that holds all its data; its exit code."""
+    """Run a command in a folder that holds all its data; return its exit code."""
     os.environ["KNIGHTFALL_DATA_DIR"] = str(folder)
     os.chdir(folder)
     run_loop.WRITE_EVERY = WRITE_EVERY[0]
@@ -123,7 +124,7 @@ def perform(args: tuple[str, ...], folder: Path) -> int:
 
 
 def _all_runs(folder: Path) -> int:
-    """What `reproduce` does before it writes its report: several runs, one after the other."""
+    """Do what `reproduce` does before it writes its report: several runs, one after the other."""
     plans = [
         match_plan("random", "greedy(open)", pairs=2, seed=seed, board="4x4") for seed in (0, 1)
     ]
@@ -133,11 +134,11 @@ def _all_runs(folder: Path) -> int:
 
 
 WRITE_EVERY = [-1.0]
-"""Seconds between two writes: every pair is one."""
+"""Least seconds between two writes of a run; below 0, every pair is written at once."""
 
 
 def forked(work: Callable[[], int], folder: Path, kill_after: float | None = None) -> int:
-    """The exit code of some work in a fork; it may be killed after so many seconds."""
+    """Return the exit code of some work in a fork, which may be killed after a time."""
     child = os.fork()
     if child == 0:
         _die_with(work, folder)
@@ -173,7 +174,7 @@ def _die_with(work: Callable[[], int], folder: Path) -> NoReturn:
 
 
 class Writes:
-    """Counts what is written, and dies at one of them."""
+    """Counts writes, and kills the process at one of them."""
 
     def __init__(self, die_at: int | None = None) -> None:
         self.count, self.die_at = 0, die_at
@@ -187,7 +188,7 @@ class Writes:
             os._exit(KILLED)
 
     def watch(self) -> None:
-        """From now on; only in a fork, for it cannot be undone."""
+        """Begin to count; only in a fork, because it cannot be undone."""
         inner = StoreFile.writing
         point = self
 
@@ -195,7 +196,7 @@ class Writes:
         def writing(file: StoreFile) -> Iterator[None]:
             with inner(file):
                 yield
-                point()  # all is written, nothing committed
+                point()  # everything is written, nothing is committed
             point()
 
         StoreFile.writing = writing  # type: ignore[method-assign]
@@ -213,7 +214,7 @@ class Writes:
 
 
 def left_behind(folder: Path) -> dict[str, Any]:
-    """Everything in a folder but times: the rows of stores, and other files."""
+    """Return everything in a folder except times: the rows of stores, and other files."""
     found: dict[str, Any] = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
@@ -230,7 +231,7 @@ def left_behind(folder: Path) -> dict[str, Any]:
 
 
 def different(found: dict[str, Any], wanted: dict[str, Any]) -> str:
-    """The names of what is missing, too much or not the same."""
+    """Return the names of files that are missing, unexpected or different."""
     names = found.keys() | wanted.keys()
     return ", ".join(sorted(name for name in names if found.get(name) != wanted.get(name)))
 
@@ -254,7 +255,7 @@ def rows(path: Path) -> dict[str, list[Any]]:
 
 
 def furnish(folder: Path) -> None:
-    """What commands find: a run to import, a store to copy."""
+    """Make the input of the commands: a run to import, a store to copy."""
     shutil.copytree(folder.parent / "furniture", folder)
 
 
@@ -270,7 +271,7 @@ def make_furniture(place: Path) -> None:
 
 
 def at_every_write(name: str, place: Path, first: int = 1, step: int = 1) -> Kills:
-    """Kill a tiny run of a command at every write, or at some, and give it again."""
+    """Kill a tiny run of a command at every write, or at some, and repeat the command."""
     args, result, start = WRITES[name], Kills(name), time.perf_counter()
     whole = place / f"{name}-whole"
     furnish(whole)
@@ -300,7 +301,7 @@ def at_every_write(name: str, place: Path, first: int = 1, step: int = 1) -> Kil
 
 
 def _counted(args: tuple[str, ...], folder: Path) -> tuple[int, int]:
-    """The exit code of a command that nobody kills, and its writes."""
+    """Return the exit code of a command without a kill, and its number of writes."""
 
     def work() -> int:
         writes = Writes()
@@ -324,7 +325,7 @@ def _said(folder: Path) -> str:
 
 
 def at_random(name: str, runner: tuple[str, ...], kills: int, place: Path, seed: int) -> Kills:
-    """Kill a command again and again at random moments until it is done, and so on."""
+    """Kill a command at random moments until it completes, and repeat that."""
     rng, args = random.Random(f"{name}/{seed}"), (*RANDOM[name], *runner)
     result, start = Kills(f"{name} {' '.join(runner[:2])}"[:27]), time.perf_counter()
     WRITE_EVERY[0] = 0.01
@@ -334,7 +335,7 @@ def at_random(name: str, runner: tuple[str, ...], kills: int, place: Path, seed:
     code = forked(lambda: perform((*RANDOM[name], "--workers", "0"), whole), whole)
     typical = time.monotonic() - began
     if runner[1:] != ("0",):
-        typical += 2.0  # others have to start
+        typical += 2.0  # other runners have to start first
     if code:
         result.wrong.append(f"{name}: exit {code}: {_said(whole)}")
     wanted, turn = left_behind(whole), 0
@@ -362,7 +363,7 @@ def at_random(name: str, runner: tuple[str, ...], kills: int, place: Path, seed:
 
 
 def warm_up(place: Path, names: Iterable[str] = tuple(WRITES)) -> None:
-    """Do everything once: what is imported and compiled by now need not be in a fork."""
+    """Do everything once, so that forks inherit what is imported and compiled."""
     make_furniture(place)
     folder = place / "warm"
     furnish(folder)
@@ -372,12 +373,12 @@ def warm_up(place: Path, names: Iterable[str] = tuple(WRITES)) -> None:
 
 
 def quick() -> list[Kills]:
-    """Each command that takes no time killed at every write that differs from others'."""
+    """Kill each quick command at every write that differs from other commands'."""
     names = [name for name in WRITES if name not in SLOW]
     with tempfile.TemporaryDirectory(dir=_IN_MEMORY) as there:
         place = Path(there)
         warm_up(place, names)
-        gc.freeze()  # what is loaded need not be copied into every fork
+        gc.freeze()  # so that forks do not copy the loaded objects
         return [
             at_every_write(name, place, ALIKE.get(name, 1), 3 if name in ALIKE else 1)
             for name in names
@@ -385,11 +386,12 @@ def quick() -> list[Kills]:
 
 
 _IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-"""Where a write costs nothing: what a kill spares is the kernel's, not the disk's."""
+"""A folder in memory, where writes are cheap: a killed process's writes survive in the kernel
+anyway."""
 
 
 def main(kills: int = 300) -> int:
-    """Print the table; how much went wrong."""
+    """Print the table; return the number of failures."""
     wrong: list[str] = []
     with tempfile.TemporaryDirectory(dir=_IN_MEMORY) as there:
         place = Path(there)
@@ -412,7 +414,7 @@ def main(kills: int = 300) -> int:
 
 
 def _shares(kills: int) -> Iterator[tuple[str, tuple[str, ...], int]]:
-    """Most of the kills in one process, where they cost least; the others over the runners."""
+    """Give most of the kills to one process, where they are cheap, and the rest to the runners."""
     names, others = list(RANDOM), kills // 10
     for name in names:
         yield name, ("--workers", "0"), -(-(kills - 2 * others) // len(names))
@@ -425,7 +427,9 @@ def _shares(kills: int) -> Iterator[tuple[str, tuple[str, ...], int]]:
 
 @contextmanager
 def _dask() -> Iterator[str]:
-    """A cluster in a process of its own: this one must have no threads when it forks."""
+    """Start a cluster in a process of its own, because this one must not have threads when it
+    forks.
+    """
     import subprocess
 
     code = (

@@ -1,4 +1,4 @@
-"""Ways to damage a file: by bits, by pieces, by tokens, and as the value that it is."""
+"""Ways to damage a file: by bits, by pieces, by tokens, and by values of its JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ JUNK_BYTES = (
     b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"\x1b[2J", b"\xe2\x80\xae", b"\r", b"\n", b"\n\n", b" ",
     b"[" * 3000, b"{" * 3000, b"9" * 5000, b'"', b"\\", b"#", b"%", b"\xc2\x85",
 )  # fmt: skip
-"""What files should not hold: zero bytes, bytes that are not UTF-8, escapes, endless nesting."""
+"""Bytes that files should not hold: zero bytes, invalid UTF-8, escapes, deep nesting."""
 
 JUNK_TOKENS = (
     "null", "true", "false", "0", "-1", "1", "2", "1.5", "-0.0", "1e999", "NaN", "Infinity", "nan",
@@ -32,7 +32,7 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[A-Za-z_][\w.]*|-?[0-9][\w.+-]*|[^\s\w]
 
 
 def damaged(good: bytes, others: list[bytes], rng: random.Random) -> bytes:
-    """A file with one to three wounds."""
+    """Return a file with one to three damages."""
     data = good
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         wound = rng.choice(WOUNDS)
@@ -89,7 +89,7 @@ def swap_lines(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
 
 
 def change_token(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
-    """One token becomes another one of the file, or what has no business there."""
+    """Replace one token by another one of the file, or by junk."""
     tokens = _tokens(data[:200_000])
     if not tokens:
         return data
@@ -101,12 +101,12 @@ def change_token(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
 
 @lru_cache(maxsize=8)
 def _tokens(data: bytes) -> list[tuple[int, int]]:
-    """Where tokens begin and end; of files that are damaged again and again, this is known."""
+    """Return where tokens begin and end; cached, because files are damaged repeatedly."""
     return [found.span() for found in _TOKEN.finditer(data)]
 
 
 def change_value(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
-    """A line, or the whole file, is read as JSON, and something in it becomes something else."""
+    """Parse a line, or the whole file, as JSON and change one value in it."""
     lines = data.split(b"\n")
     for at in [*rng.sample(range(len(lines)), min(4, len(lines))), None]:
         try:
@@ -125,7 +125,7 @@ def change_value(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
 
 
 def changed_somewhere(value: Any, rng: random.Random) -> Any:
-    """A copy of a value of JSON in which one thing, however deep, is another, gone or twice."""
+    """Return a copy of a JSON value in which one part, at any depth, is changed, gone or twice."""
     whole = copy.deepcopy(value)
     node = whole
     while True:

@@ -1,4 +1,4 @@
-"""Damaged files of every kind are refused in one line or still valid; nothing else happens.
+"""Tests that damaged files of every kind are refused in one line, or are still valid.
 
 The long version is ``make torture``.
 """
@@ -16,7 +16,7 @@ NAMES = (
     "students' costs (toml)", "fits (json)", "trials", "lessons of a class",
 )  # fmt: skip
 SLOW = {"store": 20, "store, rows": 20, "run (jsonl)": 50, "studies (toml)": 40}
-NEVER_REFUSED = ("atlas journal", "grades", "trials")  # what cannot be read is done again
+NEVER_REFUSED = ("atlas journal", "grades", "trials")  # an unreadable file is made again
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""A command that is killed at any of its writes goes on as if nothing had happened.
+"""Tests that a command that is killed at any of its writes continues as if nothing had happened.
 
 The long version is ``make torture``.
 """
@@ -23,7 +23,7 @@ def test_nothing_is_lost_by_a_kill_at_any_write() -> None:
     told = json.loads(done.stdout)
     assert [one["wrong"] for one in told] == [[] for _ in told]
     kills = {one["command"]: one["kills"] for one in told}
-    # Each begins a run, appends to it and finishes it: twice as many moments, and files opened.
+    # Each begins a run, appends to it and finishes it, which gives many different writes.
     for command in ("match", "its runs alone"):
         assert kills[command] >= 8, command
     assert min(kills.values()) >= 3

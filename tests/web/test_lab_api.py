@@ -612,7 +612,7 @@ def test_gradings_that_were_damaged_or_made_up_are_passed_over(tmp_path: Path) -
     assert found.records == (
         Record((1, 2), (choice,)), Record(None, (replace(choice, score=None, kept=False),)),
     )  # fmt: skip
-    assert found.grade().keeping["overall"].kept.rate == 0.5  # type: ignore[union-attr]
+    assert found.grade().wins_kept["overall"].kept.rate == 0.5  # type: ignore[union-attr]
     assert other.games == ()
     for text in ("", "{}", json.dumps({**header, "agent": "nonsense"}), "\xff" * 10):
         (tmp_path / "runs.gradings" / "3.jsonl").write_text(text, "latin-1")

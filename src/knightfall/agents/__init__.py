@@ -1,4 +1,4 @@
-"""An agent is a string: it parses to a value, prints back, and chooses moves.
+"""An agent is a value that chooses moves; it is written as a string, and prints as that string.
 
 ::
 
@@ -7,7 +7,7 @@
     id(bfs_reach, nodes=2500)         id(improved, time=150ms, plain)
     perfect(time=150ms)               python(mine.py:choose, time=1s)
 
-Extensions add more kinds, `student` and `course` say.  A heuristic alone (``improved``,
+Extensions add more kinds, such as `student` and `course`.  A heuristic alone (``improved``,
 ``mine.py:cosy``) is an `id` agent that uses it.  `plain` deepens as the course's agents do, without
 table and ordering.  Every kind takes ``seed=N``; ties among equal moves (all moves, for `random`)
 are broken by the seed and the position alone, so the same seed plays the same game on every
@@ -26,14 +26,14 @@ from knightfall.agents.parse import (
     COURSE,
     OtherDifferences,
     agent,
+    agent_parts,
+    cache_agent,
+    cached_agent,
     course_agent,
-    known_agent,
     other_differences,
     parse_agent,
-    remember,
-    spelling,
     submissions,
-    timing,
+    time_control,
     without_folder,
 )
 from knightfall.extensions import Extension
@@ -49,13 +49,13 @@ __all__ = [
     "OtherDifferences",
     "SearchAgent",
     "agent",
+    "agent_parts",
+    "cache_agent",
+    "cached_agent",
     "course_agent",
-    "known_agent",
     "other_differences",
     "parse_agent",
-    "remember",
-    "spelling",
     "submissions",
-    "timing",
+    "time_control",
     "without_folder",
 ]

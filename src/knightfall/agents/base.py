@@ -1,4 +1,4 @@
-"""An agent as a value: what it is, what can be asked of it, and the moves it chooses."""
+"""The base class of all kinds of agents: its string, its properties, and the moves it chooses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_SEED = 2**63 - 1
 
 _MADE_HERE = ("evaluator", "host", "memory")
-"""Cached values that another process makes for itself: they hold machine code or processes."""
+"""Cached values that are not pickled, because they hold machine code or processes."""
 
 
 class CompiledSearch(NamedTuple):
@@ -36,7 +36,7 @@ class CompiledSearch(NamedTuple):
 
 
 class TimeControl(NamedTuple):
-    """By which clock an agent has how much time for a move, as in ``150ms``."""
+    """The clock that limits an agent's moves, and the time per move as text, such as ``150ms``."""
 
     clock: str
     time: str
@@ -46,10 +46,9 @@ class TimeControl(NamedTuple):
 class Agent:
     """An agent as a value; `str` prints it as it parses.
 
-    Each kind of agent is a subclass.  It names itself, says what its string may hold, and overrides
-    `analyse_with` and `prepare`; the other methods are questions with an answer that suits agents
-    which are nothing but a search.  `label` is what the agent was called (a course name, say); it
-    takes no part in equality.
+    Each kind of agent is a subclass.  It sets the class attributes, and overrides `analyse_with`
+    and `prepare`; the defaults of the other methods suit agents that are a single search.  `label`
+    is the name that the agent was given (such as a course name); it takes no part in equality.
     """
 
     kind: ClassVar[str] = ""
@@ -60,13 +59,14 @@ class Agent:
     budgets: ClassVar[tuple[str, ...]] = ()
     default: ClassVar[Budget] = Budget()
     words: ClassVar[tuple[str, ...]] = ()
-    """Words that its string may hold beside budgets and the seed,"""
+    """Words that its string may hold in addition to budgets and the seed."""
     keys: ClassVar[tuple[str, ...]] = ()
-    """and names of options with a value."""
+    """Names of options with a value that its string may hold."""
     reads_itself: ClassVar[bool] = False
-    """Whether `read` and `split` take its whole string: it may hold a path with any letters."""
+    """Whether `read` and `split` parse its whole string, which may hold a path with any characters.
+    """
     in_python: ClassVar[bool] = False
-    """Whether it is a user's own Python and nothing else, asked in a process of its own."""
+    """Whether it is a user's Python function or class, which runs in a process of its own."""
 
     heuristic: str = ""
     budget: Budget = field(default_factory=Budget)
@@ -89,12 +89,12 @@ class Agent:
 
     @property
     def name(self) -> str:
-        """What to call it in a table."""
+        """The name of the agent in tables."""
         return self.label or str(self)
 
     @cached_property
     def evaluator(self) -> Evaluator:
-        """The heuristic, ready to use."""
+        """The compiled heuristic."""
         from knightfall.heuristics.evaluator import evaluator
 
         return evaluator(self.heuristic or "null")
@@ -102,32 +102,35 @@ class Agent:
     # -- its string ------------------------------------------------------------------------
 
     def options(self) -> Iterator[str]:
-        """Yield the words and options of this kind as its string has them."""
+        """Yield the words and options of this kind, as its string has them."""
         return iter(())
 
     @classmethod
     def read(cls, text: str) -> Agent:
-        """Return the agent of a whole string, for kinds that read theirs themselves."""
+        """Return the agent of a whole string, for kinds with `reads_itself`."""
         raise NotImplementedError
 
     @classmethod
     def split(cls, text: str) -> tuple[str, tuple[str, ...]]:
-        """Return the first argument and the options of a whole string, as they are written."""
+        """Return the first argument and the options, for kinds with `reads_itself`."""
         raise NotImplementedError
 
     @classmethod
     def read_argument(cls, text: str) -> UserFunction | Expression:
-        """Return the first argument, checked for its form."""
+        """Parse the first argument of the string."""
         from knightfall.heuristics.expression import parse_heuristic
 
         return parse_heuristic(text)
 
     def with_options(self, given: Mapping[str, str]) -> Self:
-        """Return the agent with the words and options of its kind; words have an empty value."""
+        """Return the agent with words and options of its kind; a word has an empty value."""
         return self
 
     def with_arguments(self, text: str, arguments: list[str], *, fillable: bool) -> Self:
-        """Return the agent with the arguments of a string; `fillable` if one may be its first."""
+        """Return the agent with the arguments of a string.
+
+        `fillable` is whether the first of them may be the heuristic.
+        """
         heuristic, seed = self.heuristic, self.seed
         budgets, options = dict[str, str](), dict[str, str]()
         given = [argument.partition("=")[0].strip() for argument in arguments]
@@ -146,7 +149,7 @@ class Agent:
                 heuristic = str(self.read_argument(argument))
             else:
                 accepted = [self.argument] if fillable else []
-                from knightfall.agents.kinds import variant_words  # which needs this module
+                from knightfall.agents.kinds import variant_words  # avoids a circular import
 
                 accepted += [*self.budgets, "seed", *self.words, *variant_words(self.kind)]
                 accepted += [key for key in self.keys if key not in self.budgets]
@@ -162,7 +165,7 @@ class Agent:
             )
         budget = parse_budget(budgets) if budgets else self.budget
         if self.default.depth is not None and budget.depth is None:
-            budget = replace(budget, depth=self.budget.depth)  # a fixed depth stays one
+            budget = replace(budget, depth=self.budget.depth)  # the kind keeps its fixed depth
         label = text.strip() if self.label else ""
         found = replace(self, heuristic=heuristic, budget=budget, seed=seed, label=label)
         try:
@@ -179,37 +182,37 @@ class Agent:
 
     @classmethod
     def clock(cls, options: tuple[str, ...]) -> TimeControl | None:
-        """Return by which clock an agent with such options plays; None if by none."""
+        """Return the time control of an agent with these options; None if it has no time limit."""
         times = [option.removeprefix("time=") for option in options if option.startswith("time=")]
         return TimeControl("wall", times[0]) if times else None
 
     @property
     def time_is_counted(self) -> bool:
-        """Whether its time is counted by its steps, so that a move may last longer than that."""
+        """Whether its clock counts steps, so that a move may take longer in real time."""
         return False
 
     @property
     def users_functions(self) -> tuple[UserFunction, ...]:
-        """The functions in users' files it is made of."""
+        """The functions in users' files that it uses."""
         return tuple(atom for atom in self._atoms if isinstance(atom, UserFunction))
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The users' files it comes from, as they are named."""
+        """The users' files that it names, as they are written."""
         return tuple(function.path for function in self.users_functions)
 
     def sources(self) -> Iterable[str]:
-        """Return the files that decide what it does, those that its own import and read too."""
+        """Return all files that determine its moves, including those that its own files import."""
         return [path for function in self.users_functions for path in function.sources()]
 
     @property
     def has_users_code(self) -> bool:
-        """Whether anything in it was written by somebody else, and may do anything at all."""
+        """Whether it runs code written by a user, which may do anything."""
         return bool(self.users_functions) or self._is_declared(self._atoms)
 
     @property
-    def only_here(self) -> bool:
-        """Whether only this process knows its heuristic: one declared in a notebook, say."""
+    def is_process_local(self) -> bool:
+        """Whether its heuristic exists in this process only, such as one declared in a notebook."""
         return self._is_declared(
             [atom for atom in self._atoms if not isinstance(atom, UserFunction)]
         )
@@ -224,35 +227,35 @@ class Agent:
 
     @property
     def may_hang(self) -> bool:
-        """Whether it could keep a process that searches for it from ever going on."""
+        """Whether it runs user code inside a search, which could block the process for ever."""
         return not self.in_python and self.has_users_code
 
     @property
     def remembers_game(self) -> bool:
-        """Whether a move depends on those before it, so that each game needs its own process."""
+        """Whether a move depends on earlier ones, so that each game needs its own process."""
         return False
 
     @property
     def needs_core(self) -> bool:
-        """Whether it loses games on a machine that leaves it less than a core."""
+        """Whether it loses games on time if it has less than one core to itself."""
         return False
 
     @property
     def beside(self) -> Path | None:
-        """Return the file whose folder its process gets a copy of; None if it needs none."""
+        """The file whose folder is copied for its process; None if it needs no copy."""
         return None
 
     def absolute(self) -> Self:
-        """The same agent, its files named by their full paths: good in any folder."""
+        """Return the same agent with absolute paths, valid in any working directory."""
         if not self.users_functions:
             return self
         return replace(self, heuristic=str(self.read_argument(self.heuristic).absolute()))
 
     def relocated(self, moved: Callable[[str, bool], str]) -> Self:
-        """Return the same agent, its files named by other paths.
+        """Return the same agent with other paths.
 
-        `moved` gets each path, and whether symbolic links in it are followed when the file is
-        loaded.  Former versions of files stay where git has them.
+        `moved` maps each path; its second argument is whether symbolic links are followed when the
+        file is loaded.  Former versions of files, which git holds, keep their paths.
         """
         if not self.users_functions:
             return self
@@ -276,40 +279,41 @@ class Agent:
     # -- in a tournament -------------------------------------------------------------------
 
     def with_search_budget(self, budget: Budget) -> Self:
-        """Return the agent with the budget that all who deepen get."""
+        """Return the agent with the common budget of all deepening agents in a tournament."""
         return self
 
-    def within(self, limit: int, threshold: int) -> Self:
-        """Return the agent for moves of `limit` microseconds, of which a search leaves some.
+    def with_move_time(self, limit: int, threshold: int) -> Self:
+        """Return the agent for moves of `limit` microseconds.
 
-        Agents without a clock stay as they are.
+        A search leaves `threshold` microseconds of them unused.  Agents without a clock are
+        returned unchanged.
         """
         return self
 
     def of_generation(self, generation: str) -> Self | None:
-        """Return the agent as one of a generation of the course; None if it has no generation."""
+        """Return the agent for a generation of the course; None if it belongs to none."""
         return None
 
     def check(self) -> None:
         """Raise a `KnightfallError` if the agent cannot play at all."""
 
-    def rehearse(self) -> Iterator[str]:
-        """Load what the agent needs once, in a process of its own; yield what to tell the user."""
+    def trial_load(self) -> Iterator[str]:
+        """Load the agent once in a process of its own; yield messages for the user."""
         return iter(())
 
     def notes(self) -> Iterator[str]:
-        """Yield what the user should know of how the agent is taken."""
+        """Yield what the user should know about how the agent's string was understood."""
         return iter(())
 
     # -- playing ---------------------------------------------------------------------------
 
     @property
     def search(self) -> CompiledSearch | None:
-        """The compiled search behind it; None if it is more than that."""
+        """The compiled search that the agent consists of; None if it is more than that."""
         return None
 
     def for_game(self, board: Board) -> Self:
-        """Return the same agent with nothing remembered, ready for a game on a board."""
+        """Return the same agent without memory of other games, ready for a game on a board."""
         fresh = replace(self)
         if fresh.timed:
             fresh.prepare(board)
@@ -317,51 +321,51 @@ class Agent:
 
     @cached_property
     def host(self) -> RemotePlayer:
-        """The player that asks the agent in a process of its own."""
-        from knightfall.agents.remote_player import RemotePlayer  # which needs this module
+        """The player that runs the agent in a process of its own."""
+        from knightfall.agents.remote_player import RemotePlayer  # avoids a circular import
 
         return RemotePlayer(self)
 
     def prepare(self, board: Board | None = None) -> Self:
-        """Compile and warm up for games on a board (7×7), so that no first move is a slow one."""
+        """Compile and warm up for a board (default 7×7), so that the first move is not slow."""
         raise NotImplementedError
 
     def choose(self, position: Position) -> str:
-        """The move the agent plays: the name of its destination."""
+        """Return the move that the agent plays, as the name of its destination."""
         return self.analyse(position).move
 
     def analyse(self, position: Position) -> Report:
-        """The move with all the search has to say about it."""
+        """Return the agent's move with the report of its search."""
         if not isinstance(position, Position):
             raise KnightfallError(
-                f"an agent needs a Position, not {position!r}; Position.from_fen reads a FEN"
+                f"an agent needs a Position, not {position!r}; Position.from_fen parses a FEN"
             )
         return self.analyse_with(position)
 
     def analyse_with(self, position: Position) -> Report:
-        """Return the agent's move; a subclass says how."""
+        """Return the agent's move; each subclass implements it."""
         raise NotImplementedError
 
     # -- in a process of its own -----------------------------------------------------------
 
     def load(self) -> None:
-        """Get ready in a process of its own: run what its files run when they are loaded."""
+        """Load the agent in a process of its own; this runs the top-level code of its files."""
         if self.has_users_code:
-            import_module("numpy")  # so that what a module draws from it is the same always
+            import_module("numpy")  # loaded first, so that `seed_random` seeds it, too
             from knightfall.isolation.limits import seed_random
 
             seed_random(0)
         self.warm_up()
 
     def warm_up(self, board: Board | None = None) -> None:
-        """Get ready for a board without asking a heuristic that may remember it."""
+        """Prepare for a board without calling a user's Python heuristic, which might have state."""
         if not self.users_functions or self.evaluator.compiled:
             self.prepare(board)
         else:
             replace(self, heuristic="null").prepare(board)
 
     def new_game(self, seed: int, side: Side) -> Any:
-        """Return what is asked for the moves of one side of a game, in the agent's own process."""
+        """Return the player of one side of a game, in the agent's own process."""
         if self.has_users_code:
             from knightfall.isolation.limits import seed_random
 
@@ -369,16 +373,16 @@ class Agent:
         return replace(self, seed=seed)
 
     def loaded_files(self) -> list[str]:
-        """Return the files that decide what it does, once they have been loaded."""
+        """Return the files that determine its moves, after they have been loaded."""
         return list(self.sources())
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer a question that only this kind of agent is asked, by the name in ``ask``."""
+        """Answer a request that only this kind of agent has, named by ``ask``."""
         raise KeyError(question["ask"])
 
 
 def read_seed(text: str) -> int:
-    """Return the seed of a text; refuse what is not a whole number that fits."""
+    """Parse a seed.  Raise a `KnightfallError` unless it is a whole number in range."""
     if text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= MOST_SEED:
         return int(text)
     raise KnightfallError(f"seed={text} must be a whole number from 0 to {MOST_SEED:,}")

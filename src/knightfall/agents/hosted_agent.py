@@ -1,7 +1,8 @@
-"""What an agent is asked in a process of its own: both ends of the conversation.
+"""The protocol of an agent in a process of its own: requests, answers, and their validation.
 
-`HostedAgent` answers there.  The functions below it read the answers here, and believe them only as
-far as they can be checked: code in that process can write whatever it likes into the connection.
+`HostedAgent` answers requests in the agent's process.  The functions below it parse the answers in
+the main process.  They validate every field, because user code in the agent's process can write
+anything to the connection.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ MOST_FILES, LONGEST_PATH, MOST_WARNINGS, MOST_DEPTH = 10_000, 4096, 10, 10_000
 
 
 class HostedAgent:
-    """An agent in a process of its own: loaded, then asked about the positions of a game."""
+    """An agent in a process of its own: loaded once, then asked about the positions of a game."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._agent: Agent
-        self._player: Any = None  # what `Agent.new_game` gave
+        self._player: Any = None  # the result of `Agent.new_game`
 
     def load(self) -> dict[str, Any]:
-        """Load the agent; return its files and our own warnings."""
+        """Load the agent; return its files, and knightfall's own warnings."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             self._agent = parse_agent(self._text)
@@ -52,7 +53,7 @@ class HostedAgent:
         return self._agent.remembers_game
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Answer a question by the name in ``ask``."""
+        """Answer a request, named by ``ask``."""
         agent, asked = self._agent, question["ask"]
         if asked == "game":
             self._player = agent.new_game(question["seed"], question["side"])
@@ -83,32 +84,35 @@ _REPORT = {
 
 
 def read_loaded(answer: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Return the files that an agent was loaded from, and the warnings."""
+    """Return the files that an agent was loaded from, and the warnings.  Raise `Broken`."""
     check_answer(_LOADED, answer)
-    files, told = answer["files"], answer["warnings"]
-    if len(files) > MOST_FILES or len(told) > MOST_WARNINGS:
-        raise Broken(f"{len(files)} files and {len(told)} warnings")
+    files, warnings = answer["files"], answer["warnings"]
+    if len(files) > MOST_FILES or len(warnings) > MOST_WARNINGS:
+        raise Broken(f"too many files ({len(files)}) or warnings ({len(warnings)})")
     if not all(path.startswith("/") or path[1:3] == ":\\" for path in files):
-        raise Broken("files without their full paths")
+        raise Broken("relative paths of files")
     if any("\0" in path for path in files):
-        raise Broken("files with impossible names")
-    return files, [storable(text) for text in told]
+        raise Broken("file names with zero bytes")
+    return files, [storable(text) for text in warnings]
 
 
 def read_value(answer: dict[str, Any]) -> tuple[float, bool]:
-    """Return a heuristic's value, and whether it is exact."""
+    """Return a heuristic's value, and whether it is exact.  Raise `Broken`."""
     check_answer({"value": Real, "exact": bool}, answer)
     return float(answer["value"]), answer["exact"]
 
 
 def read_report(answer: dict[str, Any], position: Position, seconds: float) -> Report:
-    """Return the report on a position; `seconds` are ours, whatever it says of them."""
+    """Return the report on a position; `seconds` replaces the agent's own timing.
+
+    Raise an `AgentFailure` for an illegal move, and `Broken` for any other invalid field.
+    """
     check_answer(_REPORT, answer)
     move, line, board = answer["move"], answer["pv"], position.board
     if not isinstance(move, str) or move not in position.legal_moves:
-        raise AgentFailure("illegal", f"{storable(shown(move, 60))} is no legal move")
+        raise AgentFailure("illegal", f"{storable(shown(move, 60))} is not a legal move")
     names = {board.name(cell) for cell in range(board.cells)}
     if len(line) > board.cells + 2 or not names.issuperset(line):
-        raise Broken("a line through cells that are none")
+        raise Broken(f"a principal variation of {len(line)} moves, or with unknown cells")
     score, note = float(answer["score"]), storable(answer["note"])
     return Report(**{**answer, "score": score, "seconds": seconds, "pv": tuple(line), "note": note})

@@ -1,12 +1,13 @@
-"""The core's kinds of agents, and all kinds by name: the core's, and those that extensions add."""
+"""The core's kinds of agents, and the registry of all kinds, including those of extensions."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from knightfall.agents.base import Agent, CompiledSearch
 from knightfall.board import Board
@@ -16,18 +17,21 @@ from knightfall.position import Position, Side
 from knightfall.search.budget import KINDS, Budget, Report
 from knightfall.user_files import UserFunction, describe, parse_function
 
-COURSE_NODES = 2500
-"""A low estimate of what the course's pure-Python agents got out of their 150 ms in 2017.
+if TYPE_CHECKING:
+    from knightfall.agents.remote_player import RemotePlayer
 
-On a machine of today, agents that students handed in visit a median of 10,600 from an opening."""
+COURSE_NODES = 2500
+"""Low estimate of the nodes that the course's pure-Python agents visited in 150 ms in 2017.
+
+On a current machine, submitted agents visit a median of 10,600 nodes from an opening."""
 
 
 @dataclass(frozen=True)
 class SearchAgent(Agent):
-    """An agent that is nothing but a compiled search."""
+    """An agent that is a single compiled search."""
 
     method: ClassVar[str] = ""
-    """Which of the core's searches it is."""
+    """The name of its search in `SEARCHES`."""
 
     @property
     def search(self) -> CompiledSearch:
@@ -54,7 +58,7 @@ class SearchAgent(Agent):
 
 @dataclass(frozen=True)
 class RandomAgent(SearchAgent):
-    """An agent that plays any legal move."""
+    """An agent that plays a random legal move."""
 
     kind = "random"
     summary = "any legal move"
@@ -84,8 +88,8 @@ class FixedDepthAgent(SearchAgent):
 
     budgets = ("depth", "time")
 
-    def within(self, limit: int, threshold: int) -> Self:
-        """See `Agent`: the depth stays."""
+    def with_move_time(self, limit: int, threshold: int) -> Self:
+        """See `Agent`; the depth stays the same."""
         return replace(self, budget=Budget(depth=self.budget.depth, time=limit - threshold))
 
 
@@ -113,7 +117,7 @@ class AlphaBetaAgent(FixedDepthAgent):
 
 @dataclass(frozen=True)
 class DeepeningAgent(SearchAgent):
-    """An agent that deepens iteratively; `plain` as the course's agents do."""
+    """An agent that deepens iteratively; `plain` without table and ordering."""
 
     kind = "id"
     summary = "iterative deepening with table, ordering and separation; add plain to do without"
@@ -145,14 +149,14 @@ class DeepeningAgent(SearchAgent):
         """See `Agent`."""
         return replace(self, budget=budget)
 
-    def within(self, limit: int, threshold: int) -> Self:
+    def with_move_time(self, limit: int, threshold: int) -> Self:
         """See `Agent`."""
         return replace(self, budget=Budget(time=limit - threshold))
 
 
 @dataclass(frozen=True)
 class PerfectAgent(Agent):
-    """An agent that asks the atlas, then the exact solver."""
+    """An agent that looks positions up in the atlas, then asks the exact solver."""
 
     kind = "perfect"
     summary = (
@@ -166,12 +170,12 @@ class PerfectAgent(Agent):
 
     @cached_property
     def memory(self) -> Any:
-        """The tables that are kept from one move to the next."""
+        """The solver tables that are kept from move to move."""
         from knightfall.solver.engine import KeptEngines
 
         return KeptEngines()
 
-    def within(self, limit: int, threshold: int) -> Self:
+    def with_move_time(self, limit: int, threshold: int) -> Self:
         """See `Agent`."""
         return replace(self, budget=Budget(time=limit - threshold))
 
@@ -191,7 +195,7 @@ class PerfectAgent(Agent):
 
 @dataclass(frozen=True)
 class PythonAgent(Agent):
-    """A user's function or class, which is asked for moves in a process of its own.
+    """A user's function or class, called for moves in a process of its own.
 
     A function gets a `Position` and returns the name of the cell to move to.  Of a class, one
     instance is made for each game, without arguments; its method ``choose(position)`` does the
@@ -212,23 +216,25 @@ class PythonAgent(Agent):
         """See `Agent`."""
         return parse_chooser(text)
 
-    def within(self, limit: int, threshold: int) -> Self:
-        """See `Agent`: when to stop is up to the function."""
+    def with_move_time(self, limit: int, threshold: int) -> Self:
+        """See `Agent`; the function itself must stop in time."""
         return replace(self, budget=Budget(time=limit))
 
     def sources(self) -> Iterable[str]:
-        """See `Agent`: it is loaded in a process of its own to find out."""
-        try:
-            return list(self.host.files())
-        except AgentFailure as failure:
-            raise KnightfallError(str(failure)) from None
-        finally:
-            self.host.close()
+        """See `Agent`; loads the agent in a process of its own to find out."""
+        with self._host_for_once() as host:
+            return list(host.files())
 
     def check(self) -> None:
-        """See `Agent`: it is loaded, and a game begun and ended."""
+        """See `Agent`; loads the agent, and begins and ends a game."""
+        with self._host_for_once() as host:
+            host.check_loads()
+
+    @contextmanager
+    def _host_for_once(self) -> Iterator[RemotePlayer]:
+        """Yield the host and close it; turn an `AgentFailure` into a `KnightfallError`."""
         try:
-            self.host.rehearse()
+            yield self.host
         except AgentFailure as failure:
             raise KnightfallError(str(failure)) from None
         finally:
@@ -244,44 +250,38 @@ class PythonAgent(Agent):
         report: Report = self.host.analyse(position)
         return report
 
-    def load(self) -> None:
-        """See `Agent`."""
-        from importlib import import_module
-
-        from knightfall.isolation.limits import seed_random
-
-        import_module("numpy")  # so that what a module draws from it is the same always
-        seed_random(0)
+    def warm_up(self, board: Board | None = None) -> None:
+        """See `Agent`; loads the file, if it is not loaded yet."""
         load_player(self.heuristic)
 
-    def warm_up(self, board: Board | None = None) -> None:
-        """Do nothing: its file is loaded."""
-
     def new_game(self, seed: int, side: Side) -> Any:
-        """See `Agent`: a new instance of a class."""
-        from knightfall.isolation.limits import seed_random
-
-        seed_random(seed, side)
+        """See `Agent`; makes a new instance of a class."""
+        super().new_game(seed, side)
         return GamePlayer(self.heuristic)
 
     def loaded_files(self) -> list[str]:
         """See `Agent`."""
-        return [path for function in self.users_functions for path in function.sources()]
+        return list(super().sources())
 
 
 # -- a user's function or class in its own process ------------------------------------------------
 
 
 def parse_chooser(text: str) -> UserFunction:
-    """Return what ``file.py:name`` names, checked for its form; the file is looked at later."""
+    """Parse ``file.py:name``; whether the file exists is checked later."""
     function = parse_function(text)
     if function is None:
-        raise KnightfallError(f"{text!r} is not a function or class in a file: mine.py:choose")
+        raise KnightfallError(
+            f"{text!r} does not name a function or class in a file, as mine.py:choose does"
+        )
     return function
 
 
 def load_player(text: str) -> Any:
-    """Return the function or class of ``file.py:name``; refuse what cannot be asked for moves."""
+    """Return the function or class that ``file.py:name`` names.
+
+    Raise a `KnightfallError` if it cannot be called for moves.
+    """
     parsed = parse_chooser(text)
     found = parsed.load("agent")
     if callable(getattr(found, "choose", None)):
@@ -297,10 +297,10 @@ def load_player(text: str) -> Any:
 
 
 class GamePlayer:
-    """A user's agent in one game; whatever it does but move is an `AgentFailure`."""
+    """A user's agent in one game; anything but a legal move raises an `AgentFailure`."""
 
     def __init__(self, text: str) -> None:
-        """Load the file unless it is loaded, make the instance of a class, begin the game."""
+        """Load the file if necessary, instantiate a class, and begin the game."""
         self._text = text
         self._file = str(parse_chooser(text).file("agent"))
         found = load_player(text)
@@ -311,21 +311,21 @@ class GamePlayer:
             self._run(begin)
 
     def analyse(self, position: Position) -> Report:
-        """Return the agent's move.  It is not interrupted."""
+        """Return the agent's move; there is no time limit here."""
         start = time.perf_counter()
         answer = self._run(self._choose, position)
         seconds = time.perf_counter() - start
         if answer is None:
-            raise AgentFailure("forfeit", f"{self._text} answered nothing")
+            raise AgentFailure("forfeit", f"{self._text} returned no move")
         if not isinstance(answer, str) or answer not in position.legal_moves:
-            said = f"{self._text} answered {answer!r:.60}, which is no legal move"
-            raise AgentFailure("illegal", said)
+            detail = f"{self._text} returned {answer!r:.60}, which is not a legal move"
+            raise AgentFailure("illegal", detail)
         return Report(answer, 0.0, False, None, depth=0, nodes=0, seconds=seconds, pv=(answer,))
 
     def _run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return function(*arguments)
-        except BaseException as error:  # sys.exit() is no way to move, either
+        except BaseException as error:  # also sys.exit()
             raise AgentFailure("crash", describe(self._file, error, self._text)) from None
 
 
@@ -347,7 +347,7 @@ CORE_KINDS: dict[str, type[Agent]] = {
 
 
 class AgentKinds(Mapping[str, type[Agent]]):
-    """The classes of agents by kind; extensions are looked for only where the core has none."""
+    """The classes of agents by kind; extensions are loaded only for kinds not in the core."""
 
     def __getitem__(self, kind: str) -> type[Agent]:
         if kind in CORE_KINDS:
@@ -366,7 +366,7 @@ class AgentKinds(Mapping[str, type[Agent]]):
         return sum(1 for _ in self)
 
     def with_arguments(self, kind: str, arguments: list[str]) -> type[Agent]:
-        """Return the class of a kind whose string holds some arguments: perhaps a variant of it."""
+        """Return the class of a kind with these arguments, which may select a variant of it."""
         usual = self[kind]
         rest = arguments[1:] if usual.argument else arguments
         if any("=" not in argument and argument not in usual.words for argument in rest):
@@ -378,7 +378,7 @@ class AgentKinds(Mapping[str, type[Agent]]):
 
 
 def variant_words(kind: str) -> tuple[str, ...]:
-    """Return the words that make a string of a kind one of a variant that an extension adds."""
+    """Return the words by which a string of a kind selects a variant from an extension."""
     variants = (key.partition("(") for key in added("agents") if "(" in key)
     return tuple(word.rstrip(")") for of, _, word in variants if of == kind)
 

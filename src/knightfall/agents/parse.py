@@ -1,4 +1,4 @@
-"""Agent strings read: kinds with their arguments, names from the course, heuristics alone."""
+"""Parse agent strings: kinds with arguments, names from the course, and heuristics alone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _deepening(heuristic: str) -> Agent:
 
 
 PROTOCOL_SEARCH = _deepening("")
-"""The search and budget with which a heuristic alone takes part in either tournament."""
+"""The search and budget of a heuristic alone in the tournaments of 2017."""
 
 COURSE: dict[str, dict[str, Agent]] = {
     # The later tournament: every AB_ agent deepens.
@@ -63,7 +63,7 @@ COURSE: dict[str, dict[str, Agent]] = {
         "ID_Improved": _deepening("improved"),
         "Student": _deepening(""),
     },
-    # What the studies of the later tournament entered as their own three agents.
+    # The three agents that each study of the later tournament entered.
     "lookahead": {
         "AB_Custom": _deepening("lookahead_mobility"),
         "AB_Custom_2": _deepening("center_pull"),
@@ -80,19 +80,18 @@ COURSE: dict[str, dict[str, Agent]] = {
         "AB_Custom_3": _deepening("open_cluster"),
     },
 }
-"""The names of each protocol and study.  A bare name is that of the protocol in force if there is
-one that has it, else the first here; ``2017a:AB_Open`` and ``aggressive:AB_Custom_2`` say which.
-"""
+"""Agents by name, for each protocol and study.  A bare name is looked up in the protocol in force,
+then in this order; ``2017a:AB_Open`` and ``aggressive:AB_Custom_2`` say which one is meant."""
 
 
 FOR_STUDENTS = ("AB_Custom", "AB_Custom_2", "AB_Custom_3", "Student")
-"""The names the course left to its students: they may be given a heuristic of one's own."""
+"""The names that the course left to its students: they accept a heuristic as argument."""
 
 
 def course_agent(name: str, protocol: str = "") -> Agent | None:
-    """Return the agent of a course name, with or without its protocol or study.
+    """Return the agent of a course name, with or without its protocol or study; None if unknown.
 
-    Without one it is that of `protocol`, the protocol in force, where that has the name.
+    A bare name is looked up first in `protocol`, the protocol in force.
     """
     group = group_of(name, protocol)
     if not group:
@@ -101,16 +100,16 @@ def course_agent(name: str, protocol: str = "") -> Agent | None:
 
 
 def group_of(name: str, protocol: str = "") -> str:
-    """Return the protocol or study that a course name is from (see `course_agent`), "" if none."""
+    """Return the protocol or study of a course name (see `course_agent`); "" if there is none."""
     group, _, bare = name.rpartition(":")
     groups = [group] if group else [protocol, *COURSE]
     return next((one for one in groups if bare in COURSE.get(one, {})), "")
 
 
 def from_another_protocol(name: str, protocol: str) -> str:
-    """Return a sentence if a name is not an agent of the protocol in force but of another one.
+    """Return a sentence if a name means an agent of another protocol than the one in force.
 
-    An empty string if it is none of a protocol's names, or stands for the same agent in both.
+    An empty string if the name is not in a protocol, or means the same agent in both.
     """
     bare = name.rpartition(":")[2]
     group = group_of(name, protocol)
@@ -119,22 +118,25 @@ def from_another_protocol(name: str, protocol: str) -> str:
     here, there = COURSE[protocol].get(bare), COURSE[group][bare]
     if here == there:
         return ""
-    instead = f"the one of {protocol} is {here}" if here else f"{protocol} has none of that name"
+    instead = f"in {protocol} it is {here}" if here else f"{protocol} has no agent of that name"
     return f"{name} is an agent of {group}, {there}; {instead}"
 
 
 def borrowed(called: str, agent: Agent) -> str:
-    """Return whose heuristic an agent plays if it is called as students call their own.
+    """Return a sentence if a student's name plays a study's heuristic instead of the user's own.
 
-    An empty string if it was given a heuristic, or its name says which study it is from.
+    An empty string if the agent was given a heuristic, or its name says which study it is from.
     """
-    name = called.partition("(")[0].partition("#")[0].strip()  # one of two is called "Student #1"
+    name = called.partition("(")[0].partition("#")[0].strip()  # duplicates get "Student #1"
     if name not in FOR_STUDENTS:
         return ""
     study = next(group for group, names in COURSE.items() if name in names)
     if agent.heuristic != COURSE[study][name].heuristic:
         return ""
-    return f"{name} is the {study} study's: {agent}; {name}(mine.py:score) plays yours"
+    return (
+        f"{name} plays the heuristic of the {study} study, {agent}; "
+        f"{name}(mine.py:score) plays your own"
+    )
 
 
 # -- agent strings ------------------------------------------------------------------------------
@@ -148,7 +150,7 @@ _LEADING = re.compile(r"\s*([A-Za-z0-9_]+)\s*(?=[:(]|$)", re.ASCII)
 
 
 def agent(text: str) -> Agent:
-    """The agent a string describes, ready to play: compiled and warm."""
+    """Return the agent that a string describes, compiled and ready to play."""
     return parse_agent(text).prepare()
 
 
@@ -156,7 +158,7 @@ def parse_agent(text: str, search: Agent | None = None, protocol: str = "") -> A
     """Return the agent that a string describes.
 
     A heuristic alone plays with the search and budget of `search`, by default those of `id`.  A
-    course name is that of `protocol`, the protocol in force, where that has it.
+    course name is looked up first in `protocol`, the protocol in force.
     """
     if not isinstance(text, str):
         raise KnightfallError(f"an agent must be a string such as 'random', not {text!r}")
@@ -180,7 +182,7 @@ def parse_agent(text: str, search: Agent | None = None, protocol: str = "") -> A
 
 
 def _kind_that_reads_itself(text: str) -> type[Agent] | None:
-    """Return the kind of a string that only the kind itself can split, if it is such a one."""
+    """Return the kind of a string if only that kind can parse it, else None."""
     leading = _LEADING.match(text)
     name = leading[1] if leading else ""
     if name in CORE_KINDS or name not in AGENT_KINDS:
@@ -188,10 +190,10 @@ def _kind_that_reads_itself(text: str) -> type[Agent] | None:
     return AGENT_KINDS[name] if AGENT_KINDS[name].reads_itself else None
 
 
-def spelling(text: str) -> tuple[str, str, tuple[str, ...]] | None:
-    """An agent's kind, its heuristic and its other arguments as they are written.
+def agent_parts(text: str) -> tuple[str, str, tuple[str, ...]] | None:
+    """Return an agent's kind, its heuristic and its other arguments, as they are written.
 
-    Nothing is looked up; None if the text cannot be an agent's.
+    No name is looked up.  None if the text cannot be an agent string.
     """
     kind = _kind_that_reads_itself(text)
     if kind is not None:
@@ -206,7 +208,7 @@ def spelling(text: str) -> tuple[str, str, tuple[str, ...]] | None:
 
 
 def _words_of(kind: str) -> tuple[str, ...]:
-    """Return the words that strings of a kind may hold; those of its variants, too."""
+    """Return the words that strings of a kind may hold, including those of its variants."""
     if kind not in CORE_KINDS and kind not in AGENT_KINDS:
         return ()
     words = AGENT_KINDS[kind].words
@@ -214,7 +216,7 @@ def _words_of(kind: str) -> tuple[str, ...]:
 
 
 class OtherDifferences(NamedTuple):
-    """In which parts beside the heuristic two agents differ; false if in none.
+    """The parts other than the heuristic in which two agents differ; false if there are none.
 
     `str` continues a sentence: "in search, too" where the heuristics differ as well, "in search and
     budget only" where they do not.
@@ -236,12 +238,11 @@ class OtherDifferences(NamedTuple):
 
 
 def other_differences(a: str, b: str) -> OtherDifferences:
-    """Return in what two full agent strings differ beside the heuristic.
+    """Return the differences of two full agent strings other than the heuristic.
 
-    Agents that search with no heuristic of the user's choice, or are programs of their own, are
-    compared as a whole, so nothing is said of them.
+    Empty if one of them takes no heuristic as an argument: such agents are compared as a whole.
     """
-    one, other = spelling(a), spelling(b)
+    one, other = agent_parts(a), agent_parts(b)
     if one is None or other is None:
         return OtherDifferences()
     kinds = [AGENT_KINDS.get(spelt[0]) for spelt in (one, other)]
@@ -263,17 +264,14 @@ def _part(argument: str) -> str:
     return "budget" if key in KINDS else "seed" if key == "seed" else "settings"
 
 
-def timing(text: str) -> TimeControl | None:
-    """Return by which clock the agent of a string plays; None if by none.
-
-    `text` is in full, as `str` prints an agent.
-    """
-    kind, _, options = spelling(text) or ("", "", ())
+def time_control(text: str) -> TimeControl | None:
+    """Return the time control of a full agent string; None if it has no time limit."""
+    kind, _, options = agent_parts(text) or ("", "", ())
     return AGENT_KINDS[kind].clock(options) if kind in AGENT_KINDS else None
 
 
 class Submitted(NamedTuple):
-    """A submission that plays: its path, and by which clock it has how much time for a move."""
+    """A submission that plays: its path, its clock, and the time per move."""
 
     path: str
     clock: str
@@ -285,23 +283,26 @@ class Submitted(NamedTuple):
 
 
 def submissions(texts: Iterable[str]) -> list[Submitted]:
-    """Return the submissions among agents, each once; see `timing` for their strings."""
+    """Return the submissions among full agent strings, each once."""
     found = []
     for text in texts:
-        with suppress(KnightfallError):  # a stored string may be anything
-            kind, clock = _kind_that_reads_itself(text), timing(text)
+        with suppress(KnightfallError):  # a stored string may be invalid
+            kind, clock = _kind_that_reads_itself(text), time_control(text)
             if kind is not None and clock is not None:
                 found.append(Submitted(kind.read(text).files[0], *clock))
     return list(dict.fromkeys(found))
 
 
 def without_folder(heuristic: str) -> str:
-    """A heuristic as written, less the folder if it is a function of a file."""
+    """Return a heuristic without its folder if it is a single function of a file."""
     return heuristic.rpartition("/")[2] if heuristic.count(".py:") == 1 else heuristic
 
 
 def _with_heuristic(search: Agent, text: str, name: str) -> Agent:
-    """Return `search` with the heuristic `text`; if there is none, `name` may be misspelt."""
+    """Return `search` with the heuristic `text`.
+
+    Raise a `KnightfallError` if there is none; `name` may then be a misspelt agent.
+    """
     from knightfall.heuristics.expression import parse_heuristic
     from knightfall.heuristics.registry import REGISTRY, all_printed_names, meanings
 
@@ -311,7 +312,7 @@ def _with_heuristic(search: Agent, text: str, name: str) -> Agent:
         if ".py:" in text or "course:" in text or name in REGISTRY or meanings(name):
             raise
         if name == "stage" or (not name and ("phase" in text or "stage" in text)):
-            raise  # only a heuristic is written so
+            raise  # only a heuristic contains these words
         if not name:
             raise KnightfallError(
                 f"agent {text!r} cannot be read: agents look like {DeepeningAgent.example}, "
@@ -321,7 +322,7 @@ def _with_heuristic(search: Agent, text: str, name: str) -> Agent:
         known += all_printed_names()
         raise KnightfallError(
             f"unknown agent {name!r}{nearest(name, known)} (knightfall agents lists them all, "
-            "knightfall heuristics what they search with)"
+            "knightfall heuristics lists the heuristics)"
         ) from None
     return replace(search, heuristic=str(heuristic))
 
@@ -329,21 +330,21 @@ def _with_heuristic(search: Agent, text: str, name: str) -> Agent:
 _known: dict[str, Agent] = {}
 
 
-def known_agent(text: str) -> Agent:
-    """The agent of a string that was read before: for whoever has to ask about it again."""
+def cached_agent(text: str) -> Agent:
+    """Return the agent of a string, parsed only once."""
     if text not in _known:
-        remember(parse_agent(text), text)
+        cache_agent(parse_agent(text), text)
     return _known[text]
 
 
-def remember(agent: Agent, text: str = "") -> str:
-    """Let `known_agent` know an agent without reading its string; that string.
+def cache_agent(agent: Agent, text: str = "") -> str:
+    """Add an agent to the cache of `cached_agent` without parsing; return its string.
 
-    Under its full string an agent has no label, as if that string had been read.
+    Without a `text`, the agent is stored under its full string and without its label.
     """
     if not text:
         text, agent = str(agent), replace(agent, label="")
-    _known[text] = replace(agent)  # a value: whoever wants to play takes a copy
+    _known[text] = replace(agent)  # a copy without prepared state; players copy it again
     return text
 
 

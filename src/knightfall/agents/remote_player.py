@@ -1,7 +1,7 @@
-"""A player whose moves are made in a process of its own: it may hang, die, lie or print there.
+"""Players in processes of their own, so that a hang, crash or forged answer loses only their game.
 
-That costs it its game and nobody else's.  Between the two stands a supervisor, whose clock says how
-long an answer took (see `knightfall.isolation.agent_host`).
+A supervisor between the two processes measures how long an answer took (see
+`knightfall.isolation.agent_host`).
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from knightfall.search.budget import Report
 # -- how long an agent may think -------------------------------------------------------------
 
 PATIENCE = 60.0
-"""Seconds a user's code may take for a move if its budget does not say."""
+"""Seconds that user code may take for a move if its budget sets no time."""
 
 PATIENT_NODES, LONGEST = 50_000, 24 * 3600.0
-"""Nodes from which on an agent has more time, in proportion, and the seconds that this may be."""
+"""Node budget above which that limit grows in proportion, and the longest limit in seconds."""
 
 COUNTED = 20.0
 """Seconds that a move by a counted clock may take: many times what it needs, on a busy machine."""
 
 TOLERANCE = 0.01
-"""Seconds beyond the limit that an answer may take: for the way to another process and back."""
+"""Seconds allowed beyond the limit, for the transfer between processes."""
 
 
 def move_limit(agent: Agent, patience: float = PATIENCE) -> float | None:
     """Return how many seconds the agent may take for a move, in a process of its own.
 
-    None for agents without users' code: their searches stop by themselves, and if that is late, it
-    is because the machine kept them waiting.
+    None for agents without user code: their searches stop by themselves, and a late answer means
+    that the machine was busy.
     """
     if not agent.has_users_code:
         return None
@@ -53,23 +53,23 @@ def move_limit(agent: Agent, patience: float = PATIENCE) -> float | None:
     return min(patience * max(1.0, (agent.budget.nodes or 0) / PATIENT_NODES), LONGEST)
 
 
-def in_time(
+def check_time(
     report: Report, limit: float | None, who: str = "", computed: float = math.inf
 ) -> Report:
-    """Return the report, if it did not take longer than the limit and the tolerance.
+    """Return the report.  Raise an `AgentFailure` if it took longer than limit and tolerance.
 
-    `computed` is the processor time that it took, where that is known: who has computed for less
-    than the limit was only kept waiting.
+    `computed` is the processor time used, if known; it counts instead of the elapsed time if it is
+    smaller, because the rest was spent waiting for a core.
     """
     seconds = min(report.seconds, computed)
     if limit is not None and seconds > limit + TOLERANCE:
-        late = f"{who} answered after {took(seconds, limit)}, allowed are {limit:g} s"
+        late = f"{who} answered after {shown_duration(seconds, limit)}; the limit is {limit:g} s"
         raise AgentFailure("timeout", late.strip())
     return report
 
 
-def took(seconds: float, limit: float) -> str:
-    """Return how long an answer took, in as many digits as show that it was too long."""
+def shown_duration(seconds: float, limit: float) -> str:
+    """Return a duration as text, with enough digits to show that it exceeds the limit."""
     for digits in range(3, 7):
         if round(seconds, digits) > limit:
             break
@@ -80,14 +80,14 @@ def took(seconds: float, limit: float) -> str:
 
 
 class AgentProcess(HostProcess):
-    """A process that hosts an agent and is asked about positions."""
+    """A process that hosts an agent and answers requests about positions."""
 
     def __init__(self, text: str, beside: Path | None = None) -> None:
         super().__init__(HOSTED, text, beside)
         self.files: list[str] = []
         self.warnings: list[str] = []
         self._boards: set[Board] = set()
-        self._last: tuple[int, Position] | None = None  # the seed of the game, what was asked last
+        self._last: tuple[int, Position] | None = None  # seed and position of the last request
 
     def _read_loaded(self, answer: dict[str, Any]) -> None:
         super()._read_loaded(answer)
@@ -99,13 +99,13 @@ class AgentProcess(HostProcess):
         super().new_game(**what)
 
     def prepare_board(self, board: Board) -> None:
-        """Wait until the agent is ready for a board; during a game it is left as it is."""
+        """Wait until the agent is ready for a board; does nothing during a game."""
         if board not in self._boards and not self.playing and self.has_ended_game():
             self._boards.add(board)
             self.prepare({"ask": "board", "board": [board.width, board.height]})
 
     def plays(self, position: Position, seed: int) -> bool:
-        """Return whether the position comes two plies after the one asked last, in its game."""
+        """Return whether the position comes two plies after the last request, in the same game."""
         if not self.playing or self._last is None or self._last[0] != seed:
             return False
         before = self._last[1]
@@ -114,13 +114,13 @@ class AgentProcess(HostProcess):
         return position.open < before.open and len(before.open) - len(position.open) == 2
 
     def can_play(self, position: Position, seed: int) -> bool:
-        """Return whether it can be asked about a position: in its game, or in a fresh one."""
+        """Return whether it can answer for a position, in its game or in a new one."""
         return not self.playing or self.forks or self.plays(position, seed)
 
     def analyse(self, position: Position, seed: int, limit: float | None) -> Report:
-        """Return the agent's report on a position; `taken` is then what that took.
+        """Return the agent's report on a position, and set `taken` to its timing.
 
-        A position that does not go on with the game begins another.
+        A position that does not continue the current game begins another.
         """
         if not self.plays(position, seed):
             self.new_game(seed=seed, side=position.to_move)
@@ -143,29 +143,29 @@ class AgentProcess(HostProcess):
 # -- the player ------------------------------------------------------------------------------
 
 RECOVERABLE = ("forfeit", "illegal")
-"""Failures after which a process is as good as before: it answered, if with no move."""
+"""Failures after which the process can go on: it answered, but not with a legal move."""
 
 MOST_IDLE = 8
-"""Processes that one thread keeps for later games; the one not asked for longest has to go."""
+"""Idle processes that one thread keeps; beyond that, the least recently used one is ended."""
 
 UNCLAIMED = ""
-"""Seat of the process that no side has claimed yet."""
+"""Key of the process that is not yet assigned to a side."""
 
 
 class RemotePlayer:
-    """A player whose moves are made by a process of its own.
+    """A player whose moves are made in a process of its own.
 
     Each game, and each side of it, begins with a fresh state: a position that does not come two
-    plies after the one asked last, for the same side, begins another game.  `analyse` raises an
-    `AgentFailure` whatever goes wrong there, and after an error, a death or a timeout the next
-    question begins another game, too.  Processes that can play another game are kept for the next
-    player of this thread with the same agent.
+    plies after the last request for the same side begins another game.  `analyse` raises an
+    `AgentFailure` for anything that goes wrong in that process; after an error, a crash or a
+    timeout the next request also begins another game.  Processes that can play another game are
+    kept for the next player of this thread with the same agent.
     """
 
     def __init__(self, agent: Agent, patience: float = PATIENCE) -> None:
         self._seed = agent.seed
         agent = agent.absolute() if agent.remembers_game else agent
-        self._text = str(replace(agent, seed=0))  # the seed comes with each game
+        self._text = str(replace(agent, seed=0))  # the seed is sent with each game
         self._limit = move_limit(agent, patience)
         self._timed = agent.timed
         self._is_search = not agent.in_python
@@ -173,29 +173,29 @@ class RemotePlayer:
         self._children: dict[str, AgentProcess] = {}
 
     def __getstate__(self) -> dict[str, object]:
-        return {**vars(self), "_children": {}}  # another process starts its own
+        return {**vars(self), "_children": {}}  # the other process starts its own children
 
     def start(self) -> RemotePlayer:
-        """Have the process started, if there is none, and wait for nothing."""
+        """Start the process if there is none, without waiting for it."""
         if not self._children:
             self._children[UNCLAIMED] = self._take()
         return self
 
     def prepare(self, board: Board | None = None) -> RemotePlayer:
-        """Have the agent loaded and ready for a board, so that the first move is not slow."""
+        """Load the agent and prepare it for a board, so that the first move is not slow."""
         with self._process(UNCLAIMED) as child:
             if board is not None:
                 child.prepare_board(board)
             return self
 
-    def rehearse(self) -> None:
-        """Have the agent loaded, and a game begun and ended."""
+    def check_loads(self) -> None:
+        """Load the agent, and begin and end a game.  Raise an `AgentFailure` if that fails."""
         with self._process(UNCLAIMED) as child:
             child.new_game(seed=self._seed, side="w")
-        self.over()
+        self.end_game()
 
     def warn(self) -> None:
-        """Pass on what there was to be warned of when the agent was loaded."""
+        """Repeat here the warnings that were issued when the agent was loaded."""
         from knightfall.heuristics.user_heuristic import warn_once
 
         with self._process(UNCLAIMED) as child:
@@ -203,12 +203,12 @@ class RemotePlayer:
                 warn_once(text)
 
     def files(self) -> list[str]:
-        """Return the user's files that decide what the agent does; nothing of them is run here."""
+        """Return the user's files that determine the agent's moves; they are loaded only there."""
         with self._process(UNCLAIMED) as child:
             return child.files
 
     def analyse(self, position: Position) -> Report:
-        """Return the agent's move; `Report.seconds` is what it took, by its supervisor's clock."""
+        """Return the agent's move; `Report.seconds` is measured by the supervisor."""
         seat = position.to_move
         sitting = self._children.get(seat)
         if sitting is not None and not sitting.can_play(position, self._seed):
@@ -218,24 +218,24 @@ class RemotePlayer:
                 child.prepare_board(position.board)
             report = child.analyse(position, self._seed, self._limit)
         try:
-            in_time(report, self._limit, self._text)
+            check_time(report, self._limit, self._text)
         except AgentFailure as failure:
             failure.starved = child.taken.late_by_machine(self._limit)
             raise
-        if not self._is_search:  # of a function that names a cell, nothing else is to be believed
+        if not self._is_search:  # a user's function reports a move only; discard forged fields
             move, seconds = report.move, report.seconds
             return Report(move, 0.0, False, None, depth=0, nodes=0, seconds=seconds, pv=(move,))
         return report
 
     def ask(self, question: dict[str, Any], limit: float, read: Reader[Any]) -> Any:
-        """Return the answer to a question that only this kind of agent is asked."""
+        """Return the answer to a request that only this kind of agent has."""
         with self._process(UNCLAIMED) as child:
             return child.ask(question, limit, read)
 
     def measure(
         self, position: Position, side: Side | None = None, step_limit: int | None = None
     ) -> tuple[float, bool]:
-        """Return what the agent's heuristic says of a position, as `Evaluator.measure`."""
+        """Return the heuristic's value of a position, as `Evaluator.measure` does."""
         with self._process(UNCLAIMED) as child:
             return child.measure(position, side, step_limit, self._limit)
 
@@ -244,8 +244,8 @@ class RemotePlayer:
         while self._children:
             self._children.popitem()[1].end()
 
-    def over(self) -> None:
-        """Let go of the game: its processes are kept for another one if they can play it."""
+    def end_game(self) -> None:
+        """End the game; processes that can play another one are kept."""
         while self._children:
             child = self._children.popitem()[1]
             if child.end_game():
@@ -255,7 +255,7 @@ class RemotePlayer:
 
     @contextmanager
     def _process(self, seat: str) -> Iterator[AgentProcess]:
-        """Yield the process that serves a side, loaded; it keeps its seat while it is well."""
+        """Yield the loaded process of a side; after an unrecoverable failure it is ended."""
         children = self._children
         child = children.pop(seat, None) or children.pop(UNCLAIMED, None) or self._take()
         try:
@@ -264,7 +264,7 @@ class RemotePlayer:
         except AgentFailure as failure:
             if self._agent and failure.reason == "timeout" and not child.ready:
                 _never_ready[self._stamp()] = str(failure)
-            if failure.reason in RECOVERABLE or (child.told_of(failure) and child.end_game()):
+            if failure.reason in RECOVERABLE or (child.reported(failure) and child.end_game()):
                 children[seat] = child
             else:
                 child.end()
@@ -275,10 +275,10 @@ class RemotePlayer:
         children[seat] = child
 
     def _take(self) -> AgentProcess:
-        """Return a process for the agent, of those that are kept or a new one."""
+        """Return an idle process of the agent, or a new one."""
         if self._agent is None:
             return _idle.take(self._text) or AgentProcess(self._text)
-        if self._stamp() in _never_ready:  # it is not waited for again in each game
+        if self._stamp() in _never_ready:  # fail at once instead of waiting in each game
             raise AgentFailure("timeout", _never_ready[self._stamp()])
         try:
             return AgentProcess(self._text, beside=self._agent.beside)
@@ -286,7 +286,7 @@ class RemotePlayer:
             raise AgentFailure("crash", f"{self._text}: {error}") from None
 
     def _stamp(self) -> tuple[str, int]:
-        """Return what tells an agent's file from the same one once it was edited."""
+        """Return a key that changes when the agent's file is edited."""
         try:
             beside = self._agent.beside if self._agent else None
             return self._text, os.stat(beside or "").st_mtime_ns
@@ -298,13 +298,13 @@ _never_ready: dict[tuple[str, int], str] = {}
 
 
 class _Idle(threading.local):
-    """Processes that wait for another game, by agent string; they end when their thread does."""
+    """Idle processes of one thread, with their agent strings; they end with the thread."""
 
     def __init__(self) -> None:
         self.kept: list[tuple[str, AgentProcess]] = []
 
     def take(self, text: str) -> AgentProcess | None:
-        """Return a process for an agent, if there is one; it is not kept any more."""
+        """Remove and return an idle process of an agent; None if there is none."""
         for index in reversed(range(len(self.kept))):
             if self.kept[index][0] == text:
                 child = self.kept.pop(index)[1]
@@ -314,13 +314,13 @@ class _Idle(threading.local):
         return None
 
     def give(self, text: str, child: AgentProcess) -> None:
-        """Keep a process; of too many, the one not asked for longest ends."""
+        """Keep a process; if there are too many, end the least recently used one."""
         self.kept.append((text, child))
         while len(self.kept) > MOST_IDLE:
             self.kept.pop(0)[1].end()
 
     def end(self) -> None:
-        """End them all."""
+        """End all idle processes."""
         while self.kept:
             self.kept.pop()[1].end()
 
@@ -329,10 +329,10 @@ _idle = _Idle()
 
 
 def players(agents: Iterable[Agent], board: Board | None = None) -> list[Agent | RemotePlayer]:
-    """Return what is to be asked for the moves of some agents, ready for a board.
+    """Return a player for each agent, ready for a board.
 
-    What runs a user's Python is loaded and asked in a process of its own; only what is declared in
-    this very process (in a notebook, say) must be asked here, and machine code may be.
+    An agent that runs a user's Python gets a process of its own; compiled agents, and those with a
+    heuristic declared in this process (such as in a notebook), play in this one.
     """
     asked = [RemotePlayer(agent).start() if _runs_elsewhere(agent) else agent for agent in agents]
     for player in asked:
@@ -343,13 +343,13 @@ def players(agents: Iterable[Agent], board: Board | None = None) -> list[Agent |
 
 
 def player(agent: Agent, board: Board | None = None) -> Agent | RemotePlayer:
-    """Return what is to be asked for the moves of one agent; see `players`."""
+    """Return a player for one agent; see `players`."""
     return players([agent], board)[0]
 
 
 def _runs_elsewhere(agent: Agent) -> bool:
     if agent.in_python:
         return True
-    if agent.only_here or not agent.users_functions:
+    if agent.is_process_local or not agent.users_functions:
         return False
     return not agent.evaluator.compiled

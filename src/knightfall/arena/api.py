@@ -15,7 +15,7 @@ from functools import wraps
 from inspect import signature
 from typing import Any, TypeVar, Unpack, cast
 
-from knightfall.agents import Agent, known_agent
+from knightfall.agents import Agent, cached_agent
 from knightfall.agents.parse import borrowed
 from knightfall.arena import version
 from knightfall.arena.plan import Entrant, Openings, Plan, league_plan, match_plan
@@ -229,7 +229,7 @@ def _play_or_load(plan: Plan, kind: type[Kind], how: RunOptions) -> Kind:
     if how.again or not _is_finished(plan, how.store):
         check(plan, runner_options, how.notice)
         for entrant in plan.entrants:  # which course generation a submission is taken for
-            for note in known_agent(entrant.agent).notes():
+            for note in cached_agent(entrant.agent).notes():
                 how.notice(f"{entrant.name}: {note}")
     # The report reads from the store when it is asked: the store stays open as long as it lives.
     store = _open_store(how.store)
@@ -272,10 +272,10 @@ def check(plan: Plan, options: RunnerOptions, notice: Notice = ignore_notice) ->
     check_agents(entrant.agent for entrant in plan.entrants)
     loaded: set[tuple[str, ...]] = set()
     for entrant in plan.entrants:
-        agent = known_agent(entrant.agent)
+        agent = cached_agent(entrant.agent)
         if agent.files not in loaded:
             loaded.add(agent.files)
-            for line in agent.rehearse():
+            for line in agent.trial_load():
                 notice(line)
 
 
@@ -286,8 +286,8 @@ def check_runner(options: RunnerOptions, plan: Plan) -> None:
     declared in this process, for example in a notebook, cannot be played in another one.
     """
     options.check()
-    agents = [known_agent(entrant.agent) for entrant in plan.entrants]
-    here = [agent for agent in agents if agent.only_here]
+    agents = [cached_agent(entrant.agent) for entrant in plan.entrants]
+    here = [agent for agent in agents if agent.is_process_local]
     if here and (options.workers or options.leaves):
         raise KnightfallError(
             f"{here[0].name} uses a heuristic that was declared in this process, which other "
@@ -315,7 +315,7 @@ def play(
     The pairs played before Ctrl-C are stored, and the same plan continues after them.  With `again`
     the plan is played anew even if it is in the store.
     """
-    notices = [borrowed(one.name, known_agent(one.agent)) for one in plan.entrants]
+    notices = [borrowed(one.name, cached_agent(one.agent)) for one in plan.entrants]
     if plan.kind == "tournament":
         notices += mixture(plan)
     for text in filter(None, dict.fromkeys(notices)):

@@ -21,7 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from knightfall.agents import spelling
+from knightfall.agents import agent_parts
 from knightfall.arena.plan import Entrant
 from knightfall.arena.results import Results
 from knightfall.arena.standings import short_names
@@ -219,7 +219,7 @@ def labels(
     called = short_names(entrants)
     remark = ""
     for entrant, name in zip(entrants, called, strict=True):
-        how = spelling(entrant.agent)
+        how = agent_parts(entrant.agent)
         if "(" in entrant.name and name != entrant.name and how is not None:
             remark = f"{who} play as {how[0]}({', '.join(('…', *how[2]))})"
     cut = [shortened(name, most) for name in called]

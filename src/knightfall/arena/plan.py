@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.agents import Agent, known_agent, parse_agent, remember
+from knightfall.agents import Agent, cache_agent, cached_agent, parse_agent
 from knightfall.board import Board
 from knightfall.display.numbers import count
 from knightfall.display.printable import printable, storable
@@ -323,14 +323,17 @@ def enter(
     if budget is not None:
         agents = [_renamed(agent, agent.with_search_budget(budget)) for agent in agents]
     if limits is not None:
-        agents = [_renamed(agent, agent.within(limits.limit, limits.threshold)) for agent in agents]
+        agents = [
+            _renamed(agent, agent.with_move_time(limits.limit, limits.threshold))
+            for agent in agents
+        ]
     names = [printable(agent.name) for agent in agents]
     times, seen = Counter(names), Counter[str]()
     entrants = []
     for agent, name in zip(agents, names, strict=True):
         seen[name] += 1
         shown = f"{name} #{seen[name]}" if times[name] > 1 else name
-        entrants.append(Entrant(remember(agent.absolute()), shown))
+        entrants.append(Entrant(cache_agent(agent.absolute()), shown))
     return tuple(entrants)
 
 
@@ -354,7 +357,7 @@ class TimeLimits:
 
 def files_of(entrants: Iterable[Entrant]) -> dict[str, str]:
     """Return the users' files that entrants depend on, each path with a hash of its content."""
-    found = {path for entrant in entrants for path in known_agent(entrant.agent).sources()}
+    found = {path for entrant in entrants for path in cached_agent(entrant.agent).sources()}
     return {path: file_hash(path) for path in sorted(found)}
 
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from knightfall.agents import Agent, known_agent
-from knightfall.agents.remote_player import PATIENCE, RemotePlayer, in_time
+from knightfall.agents import Agent, cached_agent
+from knightfall.agents.remote_player import PATIENCE, RemotePlayer, check_time
 from knightfall.arena.plan import GameRecord, PairRecord, PairTask, Reason, game_record
 from knightfall.board import Board
 from knightfall.display.printable import storable
@@ -59,7 +59,7 @@ class MoveSource(Protocol):
 
 def agent_with_seed(text: str, seed: int) -> Agent:
     """Return the agent of a string, with the pair's seed unless the string sets one."""
-    agent = known_agent(text)
+    agent = cached_agent(text)
     return replace(agent, seed=agent.seed or seed)
 
 
@@ -98,7 +98,7 @@ def _one_game(task: PairTask, game: int, ask: Callable[[Agent], MoveSource] | No
         finally:
             for player in players.values():
                 if isinstance(player, RemotePlayer):
-                    player.over()
+                    player.end_game()
     raise AssertionError("unreachable: the last replay raises no AgentFailure")
 
 
@@ -151,10 +151,10 @@ def _ask(player: MoveSource, position: Position, limit: float | None) -> Report:
     counts as late only if its processor time exceeded the limit as well.
     """
     if not isinstance(player, Agent):
-        return in_time(player.analyse(position), limit)
+        return check_time(player.analyse(position), limit)
     before = time.process_time()
     report = player.analyse(position)
-    return in_time(report, limit, computed=time.process_time() - before)
+    return check_time(report, limit, computed=time.process_time() - before)
 
 
 def _record(
@@ -195,7 +195,7 @@ def searcher(text: str) -> Searcher | None:
     """Return the searcher of an agent string; None if the agent must be asked move by move."""
     from knightfall.heuristics.evaluator import evaluator
 
-    agent = known_agent(text)
+    agent = cached_agent(text)
     search = agent.search
     if search is None or agent.timed:
         return None
@@ -339,7 +339,7 @@ def _play_task(task: PairTask, careful: bool, patience: float) -> PairRecord:
     def player(agent: Agent) -> MoveSource:
         return RemotePlayer(agent, patience) if careful or is_python(agent) else agent
 
-    if careful or any(is_python(known_agent(text)) for text in (task.a, task.b)):
+    if careful or any(is_python(cached_agent(text)) for text in (task.a, task.b)):
         return play_pair(task, player)
     return play_pair(task)
 
@@ -357,13 +357,17 @@ def make_ready(texts: Iterable[str]) -> None:
     for text in texts:
         if text not in _ready:
             with _preparing:
-                agent = replace(known_agent(text))  # a copy: its evaluator is for this run
+                agent = replace(cached_agent(text))  # a copy: its evaluator is for this run
                 if agent.has_users_code:
                     _with_users_code.add(text)
                 if not agent.in_python:
                     agent.prepare()
                     searcher(text)  # caches the evaluator
-                    if agent.may_hang and not agent.only_here and not agent.evaluator.compiled:
+                    if (
+                        agent.may_hang
+                        and not agent.is_process_local
+                        and not agent.evaluator.compiled
+                    ):
                         _not_compiled.add(agent.heuristic)
                 _ready.add(text)
 
@@ -377,7 +381,7 @@ def check_agents(texts: Iterable[str]) -> None:
     for text in dict.fromkeys(texts):
         make_ready([text])
         if text not in _tried:
-            known_agent(text).check()
+            cached_agent(text).check()
             _tried.add(text)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.agents import spelling, submissions, timing
+from knightfall.agents import agent_parts, submissions, time_control
 from knightfall.arena.plan import REASONS, Entrant, Plan, Reason
 from knightfall.arena.standings import (
     EntrantRatings,
@@ -441,11 +441,11 @@ class RunReport(Displayable):
         late: list[str] = []
         kinds: set[str] = set()
         for place, entrant in enumerate(self.results.entrants):
-            clock, result = timing(entrant.agent), self.results.entrant(place)
+            clock, result = time_control(entrant.agent), self.results.entrant(place)
             lost, games = result.losses.get("timeout", 0), result.total.games
             if clock and clock.clock == "wall" and too_late(lost, games):
                 late.append(f"{entrant.name} lost {lost:,} of {count(games, 'game')} to the clock")
-                kinds.add((spelling(entrant.agent) or ("",))[0])
+                kinds.add((agent_parts(entrant.agent) or ("",))[0])
         return no_verdict(late, ticks=kinds == {"course"})
 
     def nothing_measured(self) -> str:

@@ -26,7 +26,7 @@ from itertools import islice
 from typing import Protocol, Self
 from uuid import uuid4
 
-from knightfall.agents import Agent, known_agent
+from knightfall.agents import Agent, cached_agent
 from knightfall.agents.remote_player import PATIENCE
 from knightfall.arena.plan import PairRecord, PairTask, Plan
 from knightfall.arena.play import (
@@ -261,13 +261,13 @@ def choose_runner(options: RunnerOptions, plan: Plan, notice: Notice) -> Runner:
     where = options.executor if options.dask is None else options.dask
     if where is not None:
         return RemoteRunner(where, texts)
-    agents = [known_agent(text) for text in texts]
+    agents = [cached_agent(text) for text in texts]
     timed = [agent for agent in agents if agent.timed]
     if timed:
         _warn_of_load(timed[0], notice)
     automatic = options.workers is None
     wanted = min(cores(), MOST_WORKERS, plan.total) if options.workers is None else options.workers
-    alone = wanted == 0 or any(agent.only_here for agent in agents)
+    alone = wanted == 0 or any(agent.is_process_local for agent in agents)
     if alone or (automatic and (wanted == 1 or (timed and _seconds(plan) < SHORT))):
         return InProcess(texts)
     if automatic and not timed:
@@ -287,7 +287,7 @@ def runner_for(options: RunnerOptions, agents: Sequence[str]) -> Runner:
 def _seconds(plan: Plan) -> float:
     """Estimate the seconds of games by the clock, at a move for every third cell and side."""
     cells = Position.from_fen(plan.starts[0]).board.cells
-    limits = [known_agent(entrant.agent).budget.seconds or 0.0 for entrant in plan.entrants]
+    limits = [cached_agent(entrant.agent).budget.seconds or 0.0 for entrant in plan.entrants]
     return sum(
         2 * plan.rounds * (limits[match.a] + limits[match.b]) * cells / 3 for match in plan.matches
     )
@@ -440,13 +440,13 @@ class ChunkQueue:
 
 def _watched(chunk: Chunk) -> set[str]:
     """Return the agents of a chunk with users' code that runs in the worker and may not return."""
-    agents = {text: known_agent(text) for task in chunk.tasks for text in (task.a, task.b)}
+    agents = {text: cached_agent(text) for task in chunk.tasks for text in (task.a, task.b)}
     return {text for text, one in agents.items() if one.may_hang and not is_python(one)}
 
 
 def _clock_time(task: PairTask) -> float:
     """Return the most seconds that a pair takes by the clock: a move for each cell and agent."""
-    seconds = sum(known_agent(text).budget.seconds or 0.0 for text in (task.a, task.b))
+    seconds = sum(cached_agent(text).budget.seconds or 0.0 for text in (task.a, task.b))
     return seconds * Position.from_fen(task.opening).board.cells if seconds else 0.0
 
 
@@ -456,7 +456,7 @@ def _failed_agents(records: Sequence[PairRecord]) -> Iterator[str]:
         for number, game in enumerate(record.games):
             if game.reason in ("timeout", "crash"):
                 loser = record.task.seats(number)["b" if game.winner == "w" else "w"]
-                if known_agent(loser).may_hang:
+                if cached_agent(loser).may_hang:
                     yield loser
 
 

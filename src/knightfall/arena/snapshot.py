@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from knightfall.agents import known_agent, remember
+from knightfall.agents import cache_agent, cached_agent
 from knightfall.arena.plan import Entrant, PairRecord, PairTask, Plan, file_hash, files_of
 from knightfall.arena.runner import Runner
 from knightfall.errors import KnightfallError
@@ -33,7 +33,7 @@ class Snapshot:
         self.folder = os.path.realpath(folder)
         self._agents: dict[str, str] = {}
         for text in agents:
-            file = known_agent(text).beside  # an agent that may read any file beside it
+            file = cached_agent(text).beside  # an agent that may read any file beside it
             if file is not None:
                 copy = Path(self._copy_of(str(file)))
                 copy.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ class Snapshot:
     def agent(self, text: str) -> str:
         """Return the agent that plays from the copies."""
         if text not in self._agents:
-            self._agents[text] = remember(known_agent(text).relocated(self._moved))
+            self._agents[text] = cache_agent(cached_agent(text).relocated(self._moved))
         return self._agents[text]
 
     def plan(self, plan: Plan) -> Plan:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.agents import spelling, without_folder
+from knightfall.agents import agent_parts, without_folder
 from knightfall.arena.plan import REASONS, Entrant, Plan
 from knightfall.arena.store import Run
 from knightfall.display.numbers import for_json, mean, percent
@@ -293,7 +293,7 @@ def losses(row: Standing) -> str:
 def short_names(entrants: Sequence[Entrant]) -> list[str]:
     """Return names for narrow columns: only the heuristic if all agents search in the same way."""
     names = [entrant.name for entrant in entrants]
-    spelled = [spelling(entrant.agent) for entrant in entrants]
+    spelled = [agent_parts(entrant.agent) for entrant in entrants]
     alike = len({(how[0], how[2]) for how in spelled if how and how[1]}) == 1
     short = []
     for how, name in zip(spelled, names, strict=True):

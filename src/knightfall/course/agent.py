@@ -126,7 +126,7 @@ class CourseAgent(Agent):
         return sources(self.files[0])
 
     has_users_code = True
-    only_here = False
+    is_process_local = False
     users_functions = ()
 
     @property
@@ -155,7 +155,7 @@ class CourseAgent(Agent):
 
     # -- in a tournament -------------------------------------------------------------------
 
-    def within(self, limit: int, threshold: int) -> Self:
+    def with_move_time(self, limit: int, threshold: int) -> Self:
         """See `Agent`; `threshold` is ignored, because the submission decides when to stop."""
         if self.ticks is not None:
             return replace(self, ticks=limit)
@@ -177,7 +177,7 @@ class CourseAgent(Agent):
                 "knightfall course run"
             )
 
-    def rehearse(self) -> Iterator[str]:
+    def trial_load(self) -> Iterator[str]:
         """Raise `KnightfallError` if loading fails; yield which of several classes plays."""
         try:
             self.host.prepare()

@@ -1,1 +1,1 @@
-"""Code in other processes: isolated calls, conversations, agent hosts, and their limits."""
+"""Run code in other processes: isolated calls, worker pools, agent hosts, and their limits."""

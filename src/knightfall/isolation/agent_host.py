@@ -1,25 +1,25 @@
-"""The processes in which an agent plays: it may hang, die, lie or print there.
+r"""The supervisor and the process of an agent, which may hang, crash, print or forge answers there.
 
 ::
 
     HostProcess  <=pipes=>  supervisor  <=pipes=>  agent
-                                \\_ watcher _/
+                                \_ watcher _/
 
-The supervisor runs nobody's code.  It passes questions on and answers back, with the time each
-answer took by its own clock, which no agent can set and no busy program can hold up, and how much
-of that the two of them waited for a core.  An answer must begin with the word that its question
-began with, which nobody can know before; anything else, and too long a line, ends the agent.
+The supervisor runs no user code.  It forwards requests and answers, and adds the time that each
+answer took by its own clock, which an agent can neither set nor delay, and how much of that time
+the two processes waited for a core.  Each request begins with a random token, and its answer must
+begin with the same token; any other line, or one that is too long, ends the agent.
 
-The agent and the watcher, its parent, live in a process namespace of their own where the system
-lets us have one (Linux, mostly): there the agent can see, signal and outlive nobody else.
-Elsewhere they are in a session of their own, and on Linux whatever the agent leaves behind becomes
-the supervisor's, which finds and ends it.
+The agent and its parent, the watcher, run in a process namespace of their own where the system
+allows it (mostly Linux): there the agent cannot see, signal or outlive other processes.  Elsewhere
+they have a session of their own; on Linux, processes that the agent leaves behind become children
+of the supervisor, which finds and kills them.
 
 The agent's process loads it once.  Each game is then played by a fork of it, so that every game
-begins with the state that loading left behind, whatever was remembered in the games before.  A
-module that has started threads while it was loaded cannot be forked safely: its process plays one
-game and ends.  What is hosted comes as an import path, so that this module knows no agents; it
-imports next to nothing, for the supervisor must start at once.
+begins with the state after loading, independent of earlier games.  A module that started threads
+while it was loaded cannot be forked safely: its process plays one game and ends.  What to host is
+given as an import path, so this module does not depend on agents; it imports little, so that the
+supervisor starts quickly.
 """
 
 from __future__ import annotations
@@ -44,39 +44,40 @@ from knightfall.isolation.run_isolated import Fork, take_streams
 from knightfall.machine import seconds_waited
 
 LOOK = 1.0
-"""Seconds between two looks whether the process that asks is still there."""
+"""Seconds between two checks that the process that asks still exists."""
 
 DYING = 1.0
-"""Seconds in which a process that has closed its connection may tell how it ended."""
+"""Seconds to wait for the exit status of a process that has closed its connection."""
 
 MOST_BYTES = 1 << 20
-"""Bytes of a line: a report takes a few hundred, the names of an agent's files a few thousand."""
+"""Largest line in bytes: a report takes a few hundred, the names of an agent's files a few
+thousand."""
 
 AT_ONCE = 1 << 16
-"""Bytes that are read at a time."""
+"""Size of one read in bytes."""
 
 LONGEST_DETAIL = 500
-"""Letters an error may have: an agent may put its whole table into one."""
+"""Longest error message in characters: an agent may put a whole table into one."""
 
 LAST_RESORT = 10.0
-"""Seconds beyond the limit after which the agent's process ends itself, whoever else is left."""
+"""Seconds beyond the limit after which the agent's process exits even without a supervisor."""
 
 _WORD = re.compile(rb"[0-9a-f]{16}")
 
 
 class TooLong(Exception):
-    """A line that has no end, or none in sight."""
+    """A line is longer than allowed."""
 
 
 class LineReader:
-    """Whole lines out of pieces from somebody who may send anything; none is too long."""
+    """Splits a byte stream from an untrusted process into lines of limited length."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         self._most = most
         self._rest = bytearray()
 
     def feed(self, piece: bytes) -> list[bytes]:
-        """Return the lines that this piece completes, without their ends.  Raise `TooLong`."""
+        """Return the lines that this piece completes, without line ends.  Raise `TooLong`."""
         *whole, rest = piece.split(b"\n")
         if whole:
             whole[0] = bytes(self._rest) + whole[0]
@@ -91,28 +92,30 @@ class LineReader:
 
 
 def supervise(hosted: str, text: str, scratch: str = "") -> NoReturn:
-    """Serve the process at the other end of the standard streams until it or the agent goes.
+    """Serve the process at the other end of the standard streams until it or the agent ends.
 
-    A `scratch` folder is removed at the end, also if the process that asks was killed.
+    A `scratch` folder is removed at the end, even if the process that asks was killed.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asking = os.getppid()
     questions, answers = take_streams()
     in_namespace = limits.enter_namespace()
-    (heard, ask), (told, tell), (died, dying) = os.pipe(), os.pipe(), os.pipe()
+    agent_reads, to_agent = os.pipe()
+    agent_answers, agent_writes = os.pipe()
+    exit_reader, exit_writer = os.pipe()
     watcher = os.fork()
     if watcher == 0:
-        for ours in (questions, answers, ask, told, died):
+        for ours in (questions, answers, to_agent, agent_answers, exit_reader):
             os.close(ours)
-        _watch(hosted, text, heard, tell, dying)
-    for theirs in (heard, tell, dying):
+        _watch(hosted, text, agent_reads, agent_writes, exit_writer)
+    for theirs in (agent_reads, agent_writes, exit_writer):
         os.close(theirs)
     limits.forbid_inspection()
-    os.set_blocking(ask, False)
-    agent = os.read(died, 20)  # its number, where numbers mean the same to us
+    os.set_blocking(to_agent, False)
+    agent = os.read(exit_reader, 20)  # its process id, which is valid here unless in a namespace
     here = "".join(_children(str(watcher))[:1]) if in_namespace else agent.decode()
     try:
-        end = _Relay(questions, answers, ask, told, died, asking, here).run()
+        end = _Relay(questions, answers, to_agent, agent_answers, exit_reader, asking, here).run()
         if end:
             with suppress(OSError):
                 os.write(answers, b"! " + end.encode() + b"\n")
@@ -126,7 +129,7 @@ def supervise(hosted: str, text: str, scratch: str = "") -> NoReturn:
 
 
 def _children(process: str) -> list[str]:
-    """Return the numbers of a process's children as this process sees them, if it can."""
+    """Return the process ids of a process's children; empty if the system does not tell."""
     try:
         with open(f"/proc/{process}/task/{process}/children") as file:
             return file.read().split()
@@ -135,27 +138,38 @@ def _children(process: str) -> list[str]:
 
 
 class _Relay:
-    """The conversation: one question at a time, one answer to each.
+    """Forwards one request at a time to the agent, and its answer back.
 
-    `agent` is the number of the agent's process, or "" if it is not known.
+    `agent` is the process id of the agent, or "" if it is not known.
     """
 
     def __init__(
-        self, questions: int, answers: int, ask: int, told: int, died: int, asking: int, agent: str
+        self,
+        questions: int,
+        answers: int,
+        to_agent: int,
+        agent_answers: int,
+        exit_reader: int,
+        asking: int,
+        agent: str,
     ) -> None:
         self._agent = agent
         self._questions, self._answers = questions, answers
-        self._ask, self._told, self._died = ask, told, died
+        self._to_agent, self._agent_answers, self._exit_reader = (
+            to_agent,
+            agent_answers,
+            exit_reader,
+        )
         self._asking = asking
         self._from_host, self._from_agent = LineReader(), LineReader()
-        self._word: bytes | None = None  # that the answer must begin with
+        self._word: bytes | None = None  # the token that the answer must begin with
         self._since = self._waited = 0.0
-        self._until = float("inf")  # when we stop waiting for the death of one that went silent
+        self._until = float("inf")  # deadline for the exit status after the agent closed its pipe
 
     def run(self) -> str:
-        """Talk until there is nothing more to say: why, or "" if nobody is there to hear it."""
+        """Forward until one end is gone; return how the agent ended, "" if the host is gone."""
         poll = select.poll()
-        for source in (self._questions, self._told, self._died):
+        for source in (self._questions, self._agent_answers, self._exit_reader):
             poll.register(source, select.POLLIN)
         while True:
             left = min(LOOK, self._until - time.monotonic())
@@ -163,17 +177,19 @@ class _Relay:
             now = time.monotonic()
             if os.getppid() != self._asking:
                 return ""
-            if self._told in ready:  # first: it may have answered and died
-                piece = os.read(self._told, AT_ONCE)
+            if (
+                self._agent_answers in ready
+            ):  # checked first: the agent may have answered and then died
+                piece = os.read(self._agent_answers, AT_ONCE)
                 if not piece:
-                    poll.unregister(self._told)
+                    poll.unregister(self._agent_answers)
                     self._until = now + DYING
                 try:
                     self._pass_back(self._from_agent.feed(piece), now)
                 except (TooLong, _Unasked) as broken:
-                    return f"broke the connection: it sent {broken}"
-            elif self._died in ready:  # the watcher writes at once what it has to say
-                return os.read(self._died, 100).decode() or "ended the process that watches it"
+                    return f"sent an invalid answer: {broken}"
+            elif self._exit_reader in ready:  # the watcher writes its whole message at once
+                return os.read(self._exit_reader, 100).decode() or "killed its watcher process"
             elif now >= self._until:
                 return "closed the connection"
             if self._questions in ready:
@@ -185,7 +201,7 @@ class _Relay:
     def _waiting(self) -> float:
         """Return the seconds that this process and the agent's have waited for a core so far.
 
-        The agent's are the one that loaded it and the fork that plays the game.
+        The agent's processes are the one that loaded it and the fork that plays the game.
         """
         agents = [self._agent, *_children(self._agent)] if self._agent else []
         return seconds_waited() + sum(seconds_waited(process) for process in agents)
@@ -194,14 +210,14 @@ class _Relay:
         for line in lines:
             self._waited = self._waiting()
             self._word, self._since = line.partition(b" ")[0], time.monotonic()
-            with suppress(OSError):  # it does not listen: its answer will be no answer
-                os.write(self._ask, line + b"\n")
+            with suppress(OSError):  # if it does not read, it will not answer, either
+                os.write(self._to_agent, line + b"\n")
 
     def _pass_back(self, lines: list[bytes], now: float) -> None:
         for line in lines:
             word, self._word = self._word, None
             if word is None or not line.startswith(word + b" "):
-                raise _Unasked("what nobody had asked for")
+                raise _Unasked("a line without a request")
             took = round((now - self._since) * 1e6)
             waited = max(0, round((self._waiting() - self._waited) * 1e6))
             left = b"%d,%d %s\n" % (took, waited, line)
@@ -210,37 +226,39 @@ class _Relay:
 
 
 class _Unasked(Exception):
-    """An answer without its question."""
+    """A line that does not answer a request."""
 
 
-def _watch(hosted: str, text: str, heard: int, tell: int, dying: int) -> NoReturn:
-    """Have the agent served by a child of this process, and tell how that one ended."""
+def _watch(
+    hosted: str, text: str, agent_reads: int, agent_writes: int, exit_writer: int
+) -> NoReturn:
+    """Run the agent in a child process, and report how it ended."""
     limits.exit_with_parent()
-    if _is_broken(dying):  # the supervisor ended before we could say so
+    if _is_broken(exit_writer):  # the supervisor ended before the line above took effect
         os._exit(1)
     limits.offer_to_oom_killer()
     agent = os.fork()
     if agent == 0:
         try:
-            os.close(dying)
+            os.close(exit_writer)
             limits.exit_with_parent()
             os.setsid()
-            serve(hosted, text, heard, tell)
+            serve(hosted, text, agent_reads, agent_writes)
         finally:
             os._exit(0)
-    os.write(dying, b"%d" % agent)
-    os.close(heard)
-    os.close(tell)
+    os.write(exit_writer, b"%d" % agent)
+    os.close(agent_reads)
+    os.close(agent_writes)
     while True:
-        pid, status = os.wait()  # for others, too, whose parents have died
+        pid, status = os.wait()  # also reaps orphans, whose parents have died
         if pid == agent:
             break
-    os.write(dying, describe_exit(os.waitstatus_to_exitcode(status)).encode())
+    os.write(exit_writer, describe_exit(os.waitstatus_to_exitcode(status)).encode())
     os._exit(0)
 
 
 def _is_broken(pipe: int) -> bool:
-    """Return whether nobody reads from a pipe any more."""
+    """Return whether the reading end of a pipe is closed."""
     poll = select.poll()
     poll.register(pipe, 0)
     return any(event & select.POLLERR for _, event in poll.poll(0))
@@ -250,26 +268,26 @@ def _is_broken(pipe: int) -> bool:
 
 
 class Hosted(Protocol):
-    """What a host runs: made of a text, then loaded, then asked question after question."""
+    """What a host runs: constructed from a text, loaded, then asked one request after another."""
 
     def load(self) -> dict[str, Any]:
-        """Get ready; return what there is to say about that."""
+        """Load it; return the answer to the first request."""
 
     @property
     def needs_own_process(self) -> bool:
-        """Whether each game needs a process that has loaded it, and a fork of one will not do."""
+        """Whether each game needs a process that loads it anew, instead of a fork."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Answer a question."""
+        """Answer a request."""
 
 
 def serve(hosted: str, text: str, reading: int, writing: int, before: bytes = b"") -> None:
-    """Answer the questions that come from one file until there are no more.
+    """Answer the requests from one file descriptor until it is closed.
 
-    `hosted` is an import path such as ``package.module:Class``.  What is `before` each answer tells
-    the process that reads it that there is no supervisor.
+    `hosted` is an import path such as ``package.module:Class``.  `before` is written before each
+    answer; it tells the reader that there is no supervisor.
 
-    The agent has the main thread, which is what it would have if it were run by itself.
+    The agent runs in the main thread, as it would in a program of its own.
     """
     limits.be_expendable()
     module, _, name = hosted.partition(":")
@@ -279,7 +297,7 @@ def serve(hosted: str, text: str, reading: int, writing: int, before: bytes = b"
 
 
 class _Server:
-    """One agent: loaded, then asked about the positions of a game."""
+    """Loads one agent and answers requests about the positions of a game."""
 
     def __init__(
         self, hosted: Hosted, text: str, questions: IO[bytes], answers: IO[bytes], before: bytes
@@ -291,13 +309,13 @@ class _Server:
         self._forks = False  # whether each game gets a fork, and this process plays none
 
     def answer_all(self) -> bytes:
-        """Answer until the game is over or nothing more is asked.
+        """Answer until the game is over or there are no more requests.
 
-        Return the word of the question that ended the game, or nothing.
+        Return the token of the request that ended the game, or nothing.
         """
         for line in self._questions:
-            word, _, said = line.partition(b" ")
-            question = json.loads(said)
+            word, _, content = line.partition(b" ")
+            question = json.loads(content)
             asked = question.get("ask")
             if asked == "over":
                 return word
@@ -312,13 +330,13 @@ class _Server:
         self._answers.flush()
 
     def _play_in_a_fork(self, word: bytes, question: dict[str, Any]) -> bytes:
-        """Have a fork of this process serve a game; return the word of the question that ended it.
+        """Let a fork of this process play a game; return the token of the request that ended it.
 
-        If the fork dies first, so does this process, in the same way: then the supervisor tells.
+        If the fork dies first, this process exits in the same way, and the supervisor reports it.
         """
 
         def play(end: int) -> None:
-            os.set_blocking(end, False)  # the agent may have filled it
+            os.set_blocking(end, False)  # the agent may have filled the pipe
             self._forks = False
             self._say(word, self._answer_in_time(question))
             os.write(end, self.answer_all())
@@ -326,7 +344,7 @@ class _Server:
         game = Fork(play)
         _, status = os.waitpid(game.pid, 0)
         with suppress(OSError):
-            os.killpg(game.pid, signal.SIGKILL)  # what it has started ends with the game
+            os.killpg(game.pid, signal.SIGKILL)  # end the processes that the game has started
         over = game.read_until(0.0, most=100)
         os.close(game.reading)
         return over if _WORD.fullmatch(over) else limits.exit_like(status)
@@ -334,12 +352,12 @@ class _Server:
     def _answer_in_time(self, question: dict[str, Any]) -> dict[str, Any]:
         limit = question["limit"]
         if limit is not None:
-            # A thread of C: it needs no lock that an agent could hold for ever.
+            # faulthandler uses a C thread, which does not need the interpreter's lock.
             faulthandler.dump_traceback_later(limit + LAST_RESORT, exit=True, file=self._nowhere)
         loads, self._loaded = not self._loaded, True
         try:
             answer = self._hosted.load() if loads else self._hosted.answer(question)
-        except BaseException as error:  # whatever the agent does, it must not end the conversation
+        except BaseException as error:  # report it and go on with the next request
             return _failure(self._text, error)
         finally:
             faulthandler.cancel_dump_traceback_later()
@@ -351,18 +369,19 @@ class _Server:
 
 
 def _is_alone() -> bool:
-    """Return whether nobody but us has started a thread in this process.
+    """Return whether this process has no threads except knightfall's own.
 
-    The system is asked, for a library need not tell Python of its threads.  That of the stopwatch
-    is begun anew in a fork, and the one that `faulthandler` had may take a moment to end.
+    The system is asked, because libraries can start threads without telling Python.  The thread of
+    the stopwatch does not count: a fork starts its own.  The thread of `faulthandler` may take a
+    moment to end.
     """
-    stopwatch = sys.modules.get("knightfall.kernel.interrupt")  # not imported for this: it is slow
+    stopwatch = sys.modules.get("knightfall.kernel.interrupt")  # not imported here: it is slow
     name = None if stopwatch is None else stopwatch.THREAD
     ours = 1 + sum(thread.name == name for thread in threading.enumerate())
     for _ in range(50):
         try:
             threads = len(os.listdir("/proc/self/task"))
-        except OSError:  # no such thing here
+        except OSError:  # a system without /proc
             return hasattr(os, "fork") and threading.active_count() == ours
         if threads == ours:
             return True
@@ -377,7 +396,7 @@ def _failure(text: str, error: BaseException) -> dict[str, Any]:
     except BaseException:
         detail = "an error that cannot be printed"
     if not isinstance(error, KnightfallError):
-        detail = f"{text}: {type(error).__name__}: {detail}"  # such as a Ctrl-C that it made up
+        detail = f"{text}: {type(error).__name__}: {detail}"
     return {"reason": reason, "detail": detail[:LONGEST_DETAIL]}
 
 

@@ -1,4 +1,4 @@
-"""Work done by a Dask cluster, for those who outgrow one machine."""
+"""Run work on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from knightfall.extras import require
 from knightfall.isolation.executor_pool import ExecutorPool
 
 ANSWERING, CONNECTING = 4.0, 10.0
-"""Seconds within which something must answer at the address, and the cluster have a worker."""
+"""Seconds within which the address must answer, and the cluster must have a worker."""
 
 SOCKETS, OTHERS = ("tcp", "tls", "ws", "wss"), ("ucx", "inproc")
 """The schemes of Dask's addresses: with a host and a port, and without."""
@@ -43,15 +43,15 @@ class DaskCluster(ExecutorPool):
             raise KnightfallError(f"the Dask cluster at {address!r} has no workers") from None
         super().__init__(self.client.get_executor(pure=False))
         self.name = f"the Dask cluster at {address!r}"
-        self.lost_by = (dask.KilledWorker,)  # of a single dead worker Dask tells nobody
+        self.lost_by = (dask.KilledWorker,)  # raised only after several workers died in one call
 
     def close(self) -> None:
-        """Disconnect from the cluster, which goes on without us."""
+        """Disconnect from the cluster, which keeps running."""
         self.client.close()
 
     def _cancel(self, futures: Iterable[Future[Any]]) -> None:
-        # All at once: a result that arrives while its future is cancelled would be logged as an
-        # error.
+        # All futures at once: a result that arrives while its own future is cancelled would be
+        # logged as an error.
         self._executor.shutdown(wait=False)
         self._executor = self.client.get_executor(pure=False)
 
@@ -61,7 +61,7 @@ class DaskCluster(ExecutorPool):
 
 
 def dask_worker() -> str:
-    """Return the name of the Dask worker that this thread belongs to; "" if it is none."""
+    """Return the name of the Dask worker that this thread belongs to; "" if there is none."""
     if "distributed" not in sys.modules:
         return ""
     try:
@@ -70,28 +70,30 @@ def dask_worker() -> str:
         return ""
 
 
-# -- is it there? --------------------------------------------------------------------------
+# -- checks of an address ------------------------------------------------------------------
 
 
 def check_address(address: str) -> None:
-    """Raise a `KnightfallError` if nothing answers at an address: Dask would go on trying."""
+    """Raise a `KnightfallError` if nothing answers at an address; Dask itself would keep trying."""
     scheme, _, where = address.rpartition("://")
     if (scheme or "tcp") in OTHERS:
         return
     try:
         parts = urlsplit(f"//{where}")
         host, port = parts.hostname, parts.port
-    except ValueError:  # a port that is no number
+    except ValueError:  # the port is not a number
         host = port = None
     if (scheme or "tcp") not in SOCKETS or not host or not port:
-        raise KnightfallError(f"{address!r} is no address of a Dask scheduler, as tcp://host:8786")
+        raise KnightfallError(
+            f"{address!r} is not the address of a Dask scheduler, such as tcp://host:8786"
+        )
     found = _within(ANSWERING, lambda: socket.create_connection((host, port), ANSWERING).close())
     if found is not None:
         raise _no_scheduler(address, found)
 
 
 def _check_scheduler(address: str) -> None:
-    """Raise a `KnightfallError` if what answers is no scheduler: Dask would wait for ever."""
+    """Raise a `KnightfallError` if a scheduler does not answer; Dask itself would wait for ever."""
     connect = import_module("distributed.comm").connect
     security = import_module("distributed").Security()
 
@@ -107,14 +109,14 @@ def _check_scheduler(address: str) -> None:
 
     found = _within(2 * ANSWERING, lambda: asyncio.run(asyncio.wait_for(ask(), ANSWERING)))
     if found is not None:
-        raise _no_scheduler(address, f"something else is there: {found}")
+        raise _no_scheduler(address, f"another server answers: {found}")
 
 
 def _within(seconds: float, attempt: Callable[[], None]) -> str | None:
-    """Return why an attempt failed or did not end within so many seconds; None if it succeeded.
+    """Return why an attempt failed or did not end within the time; None if it succeeded.
 
-    It has a thread to itself: looking up a name cannot be interrupted, and a notebook has an event
-    loop in this one.
+    It runs in a thread of its own, because a name lookup cannot be interrupted, and because this
+    thread may have an event loop, as in a notebook.
     """
     ended: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
@@ -124,7 +126,7 @@ def _within(seconds: float, attempt: Callable[[], None]) -> str | None:
             ended.put(None)
         except TimeoutError:
             ended.put("no answer in time")
-        except Exception as error:  # whatever Dask makes of what is not Dask
+        except Exception as error:  # Dask raises various errors for a server that is not Dask
             ended.put(" ".join(str(error).split()) or type(error).__name__)
 
     threading.Thread(target=try_it, name="knightfall-dask", daemon=True).start()

@@ -1,4 +1,4 @@
-"""Work done by a `concurrent.futures.Executor`: threads, processes, or a cluster behind it."""
+"""Run work on a `concurrent.futures.Executor`: threads, processes, or a cluster behind it."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from knightfall.isolation.parallel_map import POLLING, Closing, Work
 from knightfall.machine import cores
 
 AHEAD = 3
-"""Items for each thread of an executor: one in hand, one waiting there, one on its way."""
+"""Items per thread of an executor: one running, one queued there, one in transfer."""
 
 COUNTING = 2.0
-"""Seconds between two looks at how many threads there are."""
+"""Seconds between two counts of the executor's threads."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 class ExecutorPool(Closing):
-    """Hands out work to an executor, which stays open: it belongs to the caller.
+    """Distributes work to an executor, which belongs to the caller and stays open.
 
-    An executor that loses a process is broken for good: a `RunnerFailure` is raised then.
+    An executor that loses a process cannot be used again: a `RunnerFailure` is raised then.
     """
 
     name = "the executor"
 
     lost_by: tuple[type[BaseException], ...] = ()
-    """Errors of a call that mean: its worker died, and others go on."""
+    """Exceptions of a call that mean that its worker died and others go on."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
@@ -41,7 +41,7 @@ class ExecutorPool(Closing):
     def do(self, work: Work[Item, Result]) -> Generator[Result, None, None]:
         """Yield the results of some work as they become known.
 
-        An error of a call is raised here.  Closing the generator cancels what has not begun.
+        An exception of a call is raised here.  Closing the generator cancels what has not begun.
         """
         given: dict[Future[Any], Item] = {}
         ended: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
@@ -51,16 +51,16 @@ class ExecutorPool(Closing):
                 try:
                     for future in _batch(ended):
                         results += self._received(work, given.pop(future), future)
-                    self._supply(work, given, ended)  # before the caller sees to the results
+                    self._supply(work, given, ended)  # before the caller processes the results
                 except Exception:
-                    yield from results  # these are good
+                    yield from results  # these are valid
                     raise
                 yield from results
         finally:
             self._cancel(given)
 
     def _cancel(self, futures: Iterable[Future[Any]]) -> None:
-        """Let nothing be begun of what was handed out."""
+        """Cancel the calls that have not begun."""
         for future in futures:
             future.cancel()
 
@@ -70,7 +70,7 @@ class ExecutorPool(Closing):
         given: dict[Future[Any], Item],
         ended: queue.SimpleQueue[Future[Any]],
     ) -> bool:
-        """Give the executor enough to do; return False if there is nothing left to wait for."""
+        """Submit enough items; return False if there is nothing left to wait for."""
         wanted = AHEAD * self._threads()
         while len(given) < wanted:
             item = work.take()
@@ -80,13 +80,13 @@ class ExecutorPool(Closing):
             try:
                 future = self._executor.submit(job.function, *job.args)
             except RuntimeError as error:  # it was shut down, or is broken
-                raise RunnerFailure(f"{self.name} takes no more work: {error}") from None
+                raise RunnerFailure(f"{self.name} accepts no more work: {error}") from None
             given[future] = item
             future.add_done_callback(ended.put)
         return bool(given)
 
     def _threads(self) -> int:
-        """Return how many calls can be made at once; workers of a cluster come and go."""
+        """Return how many calls can run at once; workers of a cluster come and go."""
         if time.monotonic() > self._counted + COUNTING:
             self._known_threads = max(1, self._count_threads())
             self._counted = time.monotonic()
@@ -103,12 +103,12 @@ class ExecutorPool(Closing):
             return []
         except (BrokenExecutor, CancelledError) as error:
             why = f" ({error})" if str(error) else ""
-            raise RunnerFailure(f"{self.name} has gone away{why}") from None
+            raise RunnerFailure(f"{self.name} has shut down{why}") from None
         return [*work.done(item, answer)]
 
 
 def _batch(ended: queue.SimpleQueue[Future[Any]]) -> list[Future[Any]]:
-    """Wait for a call to end; return all that have."""
+    """Wait until a call has ended; return all calls that have ended."""
     batch: list[Future[Any]] = []
     while not batch:
         with suppress(queue.Empty):
@@ -119,5 +119,5 @@ def _batch(ended: queue.SimpleQueue[Future[Any]]) -> list[Future[Any]]:
 
 
 def stays_here(executor: Executor) -> bool:
-    """Return whether an executor surely makes its calls in this process."""
+    """Return whether an executor certainly makes its calls in this process."""
     return isinstance(executor, ThreadPoolExecutor)

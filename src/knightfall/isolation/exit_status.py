@@ -1,4 +1,4 @@
-"""How a process ended, in words."""
+"""Describe in words how a process ended."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import signal
 import subprocess
 
 KEPT_OUTPUT, SHOWN_LINES, SHOWN_LETTERS = 4000, 3, 400
-"""How much of a process's output is worth keeping, in bytes, and shown, in lines and letters."""
+"""How much of a process's output is kept, in bytes, and shown, in lines and characters."""
 
 
 def describe_exit(status: int, output: bytes = b"") -> str:
-    """Return a clause such as ``ended with exit status 3``; below 0, a signal ended the process.
+    """Return a clause such as ``ended with exit status 3``; a status below 0 is a signal.
 
     `status` is what `subprocess` calls the return code.  The last lines of the process's `output`
     are appended, if there are any.
@@ -20,7 +20,7 @@ def describe_exit(status: int, output: bytes = b"") -> str:
 
 
 def describe_end(process: subprocess.Popen[bytes], output: bytes = b"") -> str:
-    """Return such a clause about a process that has closed its end of the connection."""
+    """Return such a clause for a process that has closed its end of the connection."""
     try:
         return describe_exit(process.wait(timeout=1), output)
     except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""A conversation with a subprocess by lines of JSON, for an event loop."""
+"""Talk to a subprocess in lines of JSON, from an event loop."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from typing import Any
 from knightfall.errors import KnightfallError, NotFound
 
 LONGEST = 1 << 26
-"""Bytes of an answer: a league of forty agents has a large table, a long game a few hundred."""
+"""Largest answer in bytes: a league of forty agents has a large table, a long game a few hundred.
+"""
 
 
 async def start_module(module: str, *words: str) -> asyncio.subprocess.Process:
-    """Run a module of ours as a subprocess that is asked, and answers, in lines of JSON."""
+    """Run one of knightfall's modules as a subprocess that reads and writes lines of JSON."""
     return await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", module, *words),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-        start_new_session=True,  # Ctrl-C is not for it
+        start_new_session=True,  # so that Ctrl-C does not reach it
         limit=LONGEST,
     )
 
@@ -34,9 +35,9 @@ async def send(process: asyncio.subprocess.Process, value: dict[str, Any]) -> No
 
 
 class JsonSubprocess:
-    """A subprocess that answers one question after the other; it starts when it is first asked.
+    """A subprocess that answers one request after another; it starts with the first request.
 
-    `called` is what errors call it.
+    `called` is its name in error messages.
     """
 
     def __init__(self, called: str, module: str, *words: str, patience: float = 60.0) -> None:
@@ -48,7 +49,7 @@ class JsonSubprocess:
     async def ask(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return its answer.  Raise the `KnightfallError` or `NotFound` that it answers with.
 
-        A process that does not answer is ended, and that is a `KnightfallError`, too.
+        A process that does not answer is killed, and a `KnightfallError` is raised.
         """
         async with self._turn:
             process = await self._running()
@@ -60,7 +61,7 @@ class JsonSubprocess:
             except (TimeoutError, OSError, ValueError):
                 await self.end()
                 raise KnightfallError(f"{self._called} did not answer; try again") from None
-            except BaseException:  # nobody waits any more: what it says next would be misheard
+            except BaseException:  # cancelled: a late answer would be taken for the next one
                 await self.end()
                 raise
         if "error" in answer:
@@ -75,7 +76,7 @@ class JsonSubprocess:
         return self._process
 
     async def end(self) -> None:
-        """End it; the next question starts another."""
+        """Kill it; the next request starts another."""
         process, self._process = self._process, None
         if process is not None:
             with suppress(ProcessLookupError):

@@ -1,8 +1,8 @@
-"""What a process that runs somebody else's code may have, and how it is kept from all others.
+"""Limits and containment of processes that run user code.
 
-Memory, processor time, environment variables, and containment: a process namespace, an end that
-comes with the parent's.  Everything here is requested and not insisted upon: where the system has
-no such thing, that code has a little more freedom (see docs/security.md).
+Memory, processor time, environment variables, a process namespace, and an end together with the
+parent.  Each is applied only where the system supports it; elsewhere user code has a little more
+freedom (see docs/security.md).
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ _SET_PDEATHSIG, _SET_DUMPABLE, _SET_CHILD_SUBREAPER = 1, 4, 36
 # -- memory, processor time, environment -----------------------------------------------------
 
 SUBMISSION_MEMORY = 1 << 30
-"""Bytes that a submission of the course may use."""
+"""Bytes of memory that a submission of the course may use."""
 
 SPARE_SECONDS = 5
-"""Processor time beyond its limit that a move may take, in whole seconds: for other threads."""
+"""Whole seconds of processor time allowed beyond the limit of a move, for other threads."""
 
 INHERITED = ("PATH", "LANG", "LC_", "TZ", "TMP", "TEMP", "SYSTEMROOT", "PYTHON", "LD_LIBRARY")
-"""How the names begin of variables that a submission inherits: what Python needs, no secrets."""
+"""Prefixes of the environment variables that a submission inherits; none may hold secrets."""
 
 REPEATABLE = {
     **{f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")},
     "PYTHONHASHSEED": "0",
 }
-"""Environment in which code does the same in every process: sets of texts have one order, and
-libraries for linear algebra start no threads.  These would keep a process from forking, and sums
-from being the same on any machine."""
+"""Environment variables that make results repeatable: sets of strings have a fixed order, and
+libraries for linear algebra start no threads.  Threads would prevent forking, and would make
+floating-point sums depend on the machine."""
 
 
 def seed_random(seed: int, side: Side = "w") -> None:
-    """Seed the random numbers of a game, Python's and, if it is loaded, NumPy's.
+    """Seed the random numbers of a game: Python's and, if it is loaded, NumPy's.
 
-    The two sides get different ones.
+    The two sides get different seeds.
     """
     number = 2 * seed + (side == "b")
     random.seed(number)
@@ -56,13 +56,13 @@ def seed_random(seed: int, side: Side = "w") -> None:
 
 
 def limit_memory(bytes: int) -> None:
-    """Limit the memory of this process and of each it starts, and the size of files they write."""
+    """Limit the memory of this process and its children, and the size of the files they write."""
     with suppress(ImportError):
         import resource
 
         for what, most in (
             (resource.RLIMIT_DATA, bytes),
-            (resource.RLIMIT_AS, 8 * bytes),  # a reservation is not yet memory
+            (resource.RLIMIT_AS, 8 * bytes),  # larger, because reserved memory need not be used
             (resource.RLIMIT_FSIZE, bytes),
         ):
             with suppress(OSError, ValueError):
@@ -72,7 +72,10 @@ def limit_memory(bytes: int) -> None:
 
 
 def limit_processor_time(seconds: float | None) -> None:
-    """Kill this process if it computes for longer than that and some from now on; None: never."""
+    """Kill this process if it computes for more than `seconds` plus `SPARE_SECONDS` from now on.
+
+    None removes the limit.
+    """
     with suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -85,9 +88,9 @@ def limit_processor_time(seconds: float | None) -> None:
 
 
 def agent_environment() -> dict[str, str]:
-    """Return the environment of a process that plays an agent: the user's own, but repeatable.
+    """Return the environment of an agent's process: the user's own, with `REPEATABLE`.
 
-    A number of threads that the user has set stays.
+    Numbers of threads that the user has set are kept.
     """
     return {**REPEATABLE, **os.environ, "PYTHONHASHSEED": "0"}
 
@@ -98,14 +101,14 @@ def submission_environment(home: str, **more: str) -> dict[str, str]:
     It has what Python needs, and none of the user's secrets.
     """
     kept = {key: value for key, value in os.environ.items() if key.upper().startswith(INHERITED)}
-    if kept.get("PYTHONPATH"):  # it works in another folder
+    if kept.get("PYTHONPATH"):  # make it absolute: the process has another working directory
         paths = [os.path.abspath(path) for path in kept["PYTHONPATH"].split(os.pathsep) if path]
         kept["PYTHONPATH"] = os.pathsep.join(paths)
     return {**kept, **REPEATABLE, "HOME": home, **more}
 
 
 def offer_to_oom_killer() -> None:
-    """Make this process the first to be killed when memory runs out, and write no core dump."""
+    """Make this process the first to be killed when memory runs out, and disable core dumps."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     with suppress(ImportError, OSError, ValueError):
@@ -118,12 +121,12 @@ _expendable: list[bool] = []
 
 
 def be_expendable() -> None:
-    """Declare that nothing is lost if this process ends: it may run users' files untried."""
+    """Mark this process as expendable: it may load users' files without a trial in another one."""
     _expendable[:] = [True]
 
 
 def is_expendable() -> bool:
-    """Return whether nothing is lost if this process ends."""
+    """Return whether this process is marked as expendable."""
     return bool(_expendable)
 
 
@@ -131,33 +134,33 @@ def is_expendable() -> bool:
 
 
 def exit_with_parent() -> None:
-    """Have this process killed when its parent ends."""
+    """Let the system kill this process when its parent ends."""
     _prctl(_SET_PDEATHSIG, int(signal.SIGKILL))
 
 
 def forbid_inspection() -> None:
-    """Let no process of the same user read or change this one's memory."""
+    """Forbid processes of the same user to read or change this one's memory."""
     _prctl(_SET_DUMPABLE, 0)
 
 
 def enter_namespace() -> bool:
-    """Put the processes that this one starts into a namespace of their own, if the system can.
+    """Put the children of this process into a process namespace of their own, if possible.
 
     There they see and signal only each other, and all end with the first of them.  Return whether
-    it is so; if not, orphans among them become children of this process.
+    it succeeded; if not, their orphans become children of this process.
     """
     _prctl(_SET_CHILD_SUBREAPER, 1)
     libc = _linux()
     if libc is None or not hasattr(libc, "unshare"):
         return False
     user, group = os.geteuid(), os.getegid()
-    if user == 0:  # who would lose its power over others' files in a user namespace
+    if user == 0:  # root would lose access to other users' files in a user namespace
         return bool(libc.unshare(_CLONE_NEWPID) == 0)
     if not os.access("/proc/self/uid_map", os.W_OK):
         return False
     if libc.unshare(_CLONE_NEWUSER | _CLONE_NEWPID) != 0:
         return False
-    with suppress(OSError):  # a user unknown to itself still owns its files
+    with suppress(OSError):  # without the mapping it still owns its files
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
@@ -165,7 +168,7 @@ def enter_namespace() -> bool:
 
 
 def exit_like(status: int) -> NoReturn:
-    """End this process as another one ended, whose status `os.waitpid` returned."""
+    """End this process in the way another one ended, given its status from `os.waitpid`."""
     code = os.waitstatus_to_exitcode(status)
     if code < 0:
         with suppress(OSError, ValueError):
@@ -176,13 +179,14 @@ def exit_like(status: int) -> NoReturn:
 
 
 SEARCHES = 100
-"""How often descendants are looked for that are still alive: some fork while they are killed."""
+"""Number of searches for living descendants: some fork while they are being killed."""
 
 
 def kill_tree(child: int, group: int | None) -> None:
-    """Kill a child of this process and all it has started.
+    """Kill a child of this process and all its descendants.
 
-    `group` is the process group to kill first; None where there is a namespace, which ends at once.
+    `group` is the process group to kill first; None if the child is in a namespace, which ends with
+    it.
     """
     if group:
         with suppress(OSError):
@@ -197,11 +201,11 @@ def kill_tree(child: int, group: int | None) -> None:
     with suppress(OSError):
         os.kill(child, signal.SIGKILL)
     with suppress(OSError):
-        os.waitpid(child, 0)  # in a namespace, that is when everybody in it has ended
+        os.waitpid(child, 0)  # in a namespace, this returns when all its processes have ended
 
 
 def descendants(root: int) -> set[int]:
-    """Return the living processes that descend from one, as far as the system tells."""
+    """Return the living descendants of a process, as far as the system tells."""
     children: dict[int, set[int]] = defaultdict(set)
     with suppress(OSError):
         for entry in os.listdir("/proc"):

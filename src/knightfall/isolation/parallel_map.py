@@ -1,7 +1,7 @@
-"""One map over processors: this process, a pool of workers, a Dask cluster, or any executor.
+"""Map a function over arguments in this process, a worker pool, a Dask cluster, or an executor.
 
-Every long command uses it, with the same result whoever computes it.  A worker that is killed
-costs what it had in hand, which is computed again.
+Every long command uses it, and the results are the same in each case.  If a worker is killed, its
+current call is repeated.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from knightfall.machine import cores
 MOST_WORKERS = 256
 
 POLLING = 0.1
-"""Seconds between two looks for Ctrl-C, on systems where waiting cannot be interrupted."""
+"""Seconds between two checks for Ctrl-C, on systems where waiting cannot be interrupted."""
 
 TRIES = 3
-"""Number of workers that may die of one call."""
+"""Number of workers that may die in one call before it is given up."""
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -35,15 +35,15 @@ Item = TypeVar("Item")
 Result_co = TypeVar("Result_co", covariant=True)
 
 Setup = Callable[[], Callable[[Argument], Result]]
-"""Makes the function that is mapped, once in each thread that calls it; it can be pickled."""
+"""Returns the function to map, called once in each thread; it must be picklable."""
 
 
 @dataclass(frozen=True)
 class RunnerOptions:
-    """Who computes: some `workers` (0 or None: this process), a cluster or an executor.
+    """Where to compute: in this process, in `workers`, on a Dask cluster, or in an executor.
 
-    `dask` is the address of a Dask scheduler, such as ``tcp://host:8786``.  At most one of the
-    three is given.
+    `workers` is a number of processes; 0 or None is this process.  `dask` is the address of a Dask
+    scheduler, such as ``tcp://host:8786``.  At most one of the three is given.
     """
 
     workers: int | None = None
@@ -51,11 +51,11 @@ class RunnerOptions:
     executor: Executor | None = None
 
     def check(self) -> None:
-        """Raise a `KnightfallError` for what cannot be, before anything is begun."""
+        """Raise a `KnightfallError` for invalid or contradictory options."""
         if self.dask is not None and self.workers is not None:
             raise KnightfallError(
-                f"workers={self.workers} and dask={self.dask!r}: choose one, the cluster has its "
-                "own workers"
+                f"workers={self.workers} and dask={self.dask!r}: choose one, because the cluster "
+                "has its own workers"
             )
         if self.executor is not None and (self.dask is not None or self.workers is not None):
             raise KnightfallError("executor= has its own workers: leave out workers= and dask=")
@@ -68,7 +68,7 @@ class RunnerOptions:
 
     @property
     def leaves(self) -> bool:
-        """Whether calls are made in other processes, which do not know what was declared here."""
+        """Whether calls are made in other processes, which lack what was declared in this one."""
         if self.executor is not None:
             from knightfall.isolation.executor_pool import stays_here
 
@@ -80,7 +80,7 @@ DEFAULT = RunnerOptions()
 
 
 def on_all_cores(options: RunnerOptions) -> RunnerOptions:
-    """Return options with one worker per core, unless they say something else."""
+    """Return options with one worker per core, unless others are given."""
     return RunnerOptions(workers=cores()) if options == DEFAULT else options
 
 
@@ -121,7 +121,7 @@ def parallel_map(
 
 
 def in_order(results: Iterable[tuple[int, Result]]) -> Iterator[Result]:
-    """Yield results by their index, each as soon as all before it are there."""
+    """Yield results in the order of their indices, each as soon as all before it have arrived."""
     early: dict[int, Result] = {}
     turn = 0
     for place, result in results:
@@ -131,14 +131,14 @@ def in_order(results: Iterable[tuple[int, Result]]) -> Iterator[Result]:
             turn += 1
 
 
-# -- work, in items that are handed out ---------------------------------------------------------
+# -- work, divided into items -------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """A call to be made in a worker.
 
-    After so many `seconds` the worker has stalled.  A job that runs `alone` has no other job queued
+    After `seconds` the worker counts as stalled.  A job that runs `alone` has no other job queued
     behind it in the same worker.
     """
 
@@ -153,36 +153,37 @@ class Job:
 
 
 class Work(Protocol[Item, Result_co]):
-    """A queue of items to be worked on.
+    """A queue of items to compute.
 
-    Every item that was taken comes back: `done`, `lost` with its worker, or not begun (`put_back`).
+    Every item that was taken comes back: as `done`, `lost` with its worker, or unstarted
+    (`put_back`).
     """
 
     @property
     def slow(self) -> bool:
-        """Whether items take so long that the time to hand one over does not matter."""
+        """Whether items take so long that the time to transfer one does not matter."""
 
     def take(self) -> Item | None:
-        """Return the next item; None if there is nothing more to do."""
+        """Return the next item; None if there are no more."""
 
     def job(self, item: Item) -> Job:
-        """Return the call that a worker has to make for an item."""
+        """Return the call that a worker makes for an item."""
 
     def done(self, item: Item, answer: Any) -> Iterable[Result_co]:
-        """Receive what the call returned; return the results that are known by that."""
+        """Receive the return value of a call; return the results that are complete now."""
 
     def lost(self, item: Item, stalled: bool, exit_status: str) -> None:
-        """Receive an item whose worker died as described, or `stalled` and was ended."""
+        """Receive an item whose worker died as described, or `stalled` and was killed."""
 
     def put_back(self, item: Item) -> None:
-        """Receive an item that no worker has begun."""
+        """Receive an item that no worker has started."""
 
 
 class Closing:
-    """Base class of context managers that close themselves at the end."""
+    """Base class of context managers that call `close` at the end."""
 
     def close(self) -> None:
-        """Release everything; called by the end of a `with` block."""
+        """Release all resources; called at the end of a `with` block."""
 
     def __enter__(self) -> Self:
         return self
@@ -192,12 +193,12 @@ class Closing:
 
 
 class CallQueue(Generic[Argument, Result]):
-    """The calls of one map as `Work`: items are indices, results come with theirs.
+    """The calls of one map as `Work`: items are indices, results are pairs of index and value.
 
-    Processes `elsewhere` may have another version of knightfall, and are asked for theirs.
+    Processes `elsewhere` may have another version of knightfall, so their version is checked.
     """
 
-    slow = True  # or other processes would not be worth it
+    slow = True  # faster items would not be worth another process
 
     def __init__(
         self,
@@ -229,8 +230,8 @@ class CallQueue(Generic[Argument, Result]):
         self._deaths[place] += 1
         if self._deaths[place] >= TRIES:
             raise KnightfallError(
-                f"{self._describe(self._arguments[place])}: {TRIES} times the process that was at "
-                f"it died; the last one {exit_status}"
+                f"{self._describe(self._arguments[place])}: {TRIES} worker processes died in it; "
+                f"the last one {exit_status}"
             )
         self._left.appendleft(place)
 
@@ -239,7 +240,7 @@ class CallQueue(Generic[Argument, Result]):
         self._left.appendleft(place)
 
 
-# -- where the calls are made -----------------------------------------------------------------
+# -- in the process that makes the calls ------------------------------------------------------
 
 
 def _call(version: str, id: str, setup: Setup[Argument, Result], argument: Argument) -> Result:
@@ -259,7 +260,7 @@ def _call(version: str, id: str, setup: Setup[Argument, Result], argument: Argum
 
 
 def _function(id: str, setup: Setup[Argument, Result]) -> Callable[[Argument], Result]:
-    """Return this thread's function of a map."""
+    """Return this thread's function of a map, creating it on first use."""
     if getattr(_here, "id", "") != id:
         _here.function, _here.id = setup(), id
     function: Callable[[Argument], Result] = _here.function
@@ -271,7 +272,7 @@ _here = threading.local()
 
 @cache
 def package_version() -> str:
-    """Return a hash of all source files of knightfall: who computes has the same ones."""
+    """Return a hash of knightfall's source files, to detect workers with another version."""
     folder = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for file in sorted(folder.rglob("*.py")):

@@ -1,9 +1,9 @@
 """Call a function in a process of its own, where it may exit, crash, hang or print.
 
-`run_isolated` is the one place that decides how: a fork of this process where that is safe, which
-takes some milliseconds, or else a fresh interpreter, which takes as long as its imports.  The call
-is the same for both, so the function must be importable and its arguments picklable; its result
-must be JSON, for the process that sends it may have been taken over by the code it ran.
+`run_isolated` chooses the process: a fork of this one where that is safe, which takes milliseconds,
+or else a fresh interpreter, which takes as long as its imports.  The function must be importable
+and its arguments picklable.  Its result is sent as JSON, not pickled, because user code may have
+taken over the process that sends it.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from time import monotonic, sleep  # which the code that runs here cannot replace
+from time import monotonic, sleep  # bound now, so that user code cannot replace them
 from typing import IO, Any, NoReturn
 
 from knightfall.isolation.exit_status import describe_exit
 from knightfall.isolation.limits import be_expendable, exit_with_parent
 
 LOADING = 120.0
-"""Seconds that a user's file may take to be loaded, or to show what it can do."""
+"""Default time limit in seconds, for a user's file to be loaded and tried."""
 
 POLL = 0.1
-"""Seconds between two looks whether a process has ended."""
+"""Seconds between two checks whether a process has ended."""
 
 MOST_BYTES = 1 << 20
-"""Bytes of a reply."""
+"""Largest reply in bytes."""
 
 
 class ChildExited(Exception):
-    """A process ended, or had to be ended, before it replied.
+    """A process ended, or was killed, before it replied.
 
     The message is a clause that says how, such as ``was killed by SIGSEGV``.
     """
@@ -46,10 +46,10 @@ class ChildExited(Exception):
 def run_isolated(
     function: Callable[..., Any], *arguments: Any, seconds: float | None = None
 ) -> Any:
-    """Return what a function returns in a process of its own.
+    """Return the result of a function that is called in a process of its own.
 
-    Raise `ChildExited` if that ended without a result.  It is killed after so many seconds, with
-    all that it has started and that stayed in its session.
+    Raise `ChildExited` if the process ends without a result, or takes longer than `seconds`
+    (default `LOADING`).  Its descendants that stay in its session are killed with it.
     """
     if sys.platform == "linux" and threading.active_count() == 1:
         fork = Fork(partial(_reply_silently, function, arguments))
@@ -58,7 +58,7 @@ def run_isolated(
 
 
 def start_isolated(function: Callable[..., Any], *arguments: Any) -> IsolatedCall:
-    """Begin to call a function in a fresh interpreter, and do not wait for it."""
+    """Start to call a function in a fresh interpreter, without waiting for it."""
     process = subprocess.Popen(
         [sys.executable, "-P", "-W", "ignore", "-m", __name__],
         stdin=subprocess.PIPE,
@@ -74,20 +74,20 @@ def start_isolated(function: Callable[..., Any], *arguments: Any) -> IsolatedCal
 
 
 class IsolatedCall:
-    """A function that is being called in another process, which writes one reply and exits."""
+    """A call in another process, which writes one reply and exits."""
 
     def __init__(self, process: subprocess.Popen[bytes] | Fork, reading: IO[bytes]) -> None:
         self._process, self._reading = process, reading
 
     def reply(self, seconds: float | None = None) -> Any:
-        """Return the reply.  Raise `ChildExited` if there is none within so many seconds."""
+        """Return the reply.  Raise `ChildExited` if there is none within `seconds`."""
         seconds = LOADING if seconds is None else seconds
         received: list[bytes] = []
         reader = start_thread(_read, self._reading, received)
         until = monotonic() + seconds
         try:
-            # The end of the stream is the quickest sign of the end, but a process that the function
-            # has started may keep it open.
+            # Usually the end of the stream shows first that the process has ended, but a process
+            # that the function has started may keep the stream open.
             while (status := self._process.poll()) is None and monotonic() < until:
                 reader.join(POLL)
                 if not reader.is_alive():
@@ -104,7 +104,7 @@ class IsolatedCall:
         raise ChildExited(describe_exit(status))
 
     def kill(self) -> None:
-        """Kill the process, and whatever it started that has stayed in its session."""
+        """Kill the process, and its descendants that stayed in its session."""
         kill_session(self._process)
 
 
@@ -114,7 +114,7 @@ def _read(stream: IO[bytes], received: list[bytes]) -> None:
 
 
 def start_thread(target: Callable[..., None], *args: Any) -> threading.Thread:
-    """Start a thread that does not keep this process from ending."""
+    """Start a daemon thread."""
     thread = threading.Thread(target=target, args=args, name="knightfall", daemon=True)
     thread.start()
     return thread
@@ -131,7 +131,7 @@ class Fork:
     """A fork of this process that calls a function with a file to write to, and exits.
 
     What it writes can be read from `reading`, which the caller closes.  It has a session of its
-    own, and as much of `subprocess.Popen` as is needed here.
+    own, and those methods of `subprocess.Popen` that are needed here.
     """
 
     def __init__(self, run: Callable[[int], object]) -> None:
@@ -150,9 +150,9 @@ class Fork:
         self._status: int | None = None
 
     def read_until(self, deadline: float, most: int = MOST_BYTES) -> bytes:
-        """Return what it writes until a time by the monotonic clock, or until it closes the pipe.
+        """Return what it writes until a deadline (monotonic clock) or the end of the pipe.
 
-        After that time, return what is in the pipe already.  It stops after `most` bytes.
+        After the deadline, return what is already in the pipe.  It stops after `most` bytes.
         """
         received = bytearray()
         while len(received) < most:
@@ -173,7 +173,7 @@ class Fork:
         return self._status
 
     def wait(self, timeout: float) -> int:
-        """Return its exit status.  Raise `TimeoutExpired` if it runs for so many seconds."""
+        """Return its exit status.  Raise `TimeoutExpired` after `timeout` seconds."""
         until = monotonic() + timeout
         while (status := self.poll()) is None:
             if monotonic() >= until:
@@ -187,13 +187,13 @@ class Fork:
 
 
 def kill_session(process: subprocess.Popen[bytes] | Fork) -> None:
-    """Kill a process, and whatever it started that has stayed in its session."""
+    """Kill a process, and its descendants that stayed in its session."""
     with suppress(OSError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
     if process.poll() is None:
         with suppress(OSError):
-            process.kill()  # before it has a session
+            process.kill()  # needed if it has no session yet
     with suppress(subprocess.TimeoutExpired):
         process.wait(60.0)
 
@@ -202,17 +202,17 @@ def kill_session(process: subprocess.Popen[bytes] | Fork) -> None:
 
 
 def silence_stdio() -> None:
-    """Connect the standard streams of this process to nothing, for compiled code as well."""
+    """Connect the standard streams of this process to the null device, also for compiled code."""
     for descriptor, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY)):
-        nowhere = os.open(os.devnull, mode)
-        os.dup2(nowhere, descriptor)
-        os.close(nowhere)
+        null_device = os.open(os.devnull, mode)
+        os.dup2(null_device, descriptor)
+        os.close(null_device)
 
 
 def take_streams() -> tuple[int, int]:
-    """Return files for the standard input and output, which nothing else can use any more.
+    """Return duplicates of standard input and output, and detach the originals.
 
-    From now on the input is empty, and what is printed goes to standard error.
+    From then on standard input is empty, and standard output goes to standard error.
     """
     streams = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -223,14 +223,14 @@ def take_streams() -> tuple[int, int]:
 
 
 def reply_and_exit(file: int, value: Any) -> NoReturn:
-    """Write a value as JSON and end this process, whatever else may be going on in it."""
+    """Write a value as JSON and end this process at once, even if it has other threads."""
     with suppress(OSError), os.fdopen(file, "wb") as out:
         out.write(json.dumps(value).encode())
     os._exit(0)
 
 
 def _reply_silently(function: Callable[..., Any], arguments: tuple[Any, ...], file: int) -> None:
-    """Call a function in a fork and write its result to a file; nothing is printed."""
+    """Call a function in a fork and write its result to a file; all other output is discarded."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     faulthandler.disable()  # it may write to a file
     silence_stdio()
@@ -240,7 +240,7 @@ def _reply_silently(function: Callable[..., Any], arguments: tuple[Any, ...], fi
 
 
 def _main() -> NoReturn:
-    """Call the function that the standard input names, in a fresh interpreter."""
+    """Call the pickled function that standard input contains, in a fresh interpreter."""
     exit_with_parent()
     reading, writing = take_streams()
     with os.fdopen(reading, "rb") as stdin:

@@ -1,6 +1,6 @@
-"""A scratch copy of what lies beside a submission: its working folder, in which it may do anything.
+"""Copy a submission's folder to a scratch folder, in which it runs and may change anything.
 
-What is small comes first, and there is an end to it: somebody's file may lie in a folder of films.
+Small files are copied first, up to a limit, because the folder may also hold large unrelated files.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pathlib import Path
 MOST_BYTES = 100 << 20
 MOST_FILES = 2000
 DEEPEST = 4
-"""What is copied at most: bytes, files, folders within folders."""
+"""Limits of a copy: bytes, files, and depth of folders."""
 
 LEFT_OUT = {"__pycache__", "node_modules", "venv", "env"}
-"""Folders that hold nothing of the submission's own; hidden ones neither."""
+"""Folders that are not copied; hidden ones are not copied, either."""
 
 
 def scratch_of(file: Path) -> str:
-    """Return a new temporary folder with a copy of a file and of what lies beside it."""
+    """Return a new temporary folder with a copy of a file and of its folder."""
     folder = tempfile.mkdtemp(prefix="knightfall-")
     try:
         copy_beside(file, Path(folder))
@@ -33,14 +33,14 @@ def scratch_of(file: Path) -> str:
 
 
 def copy_beside(file: Path, into: Path) -> None:
-    """Copy a file and what lies in its folder, as far as there is room for it."""
+    """Copy a file and the other files of its folder, up to the limits."""
     shutil.copyfile(file, into / file.name)
     beside = [(size, name) for size, name in _listed(file.parent) if name != file.name]
     _copy(beside, file.parent, into)
 
 
 def copy_some(files: Iterable[Path], top: Path, into: Path) -> None:
-    """Copy some files of a folder, as far as there is room for them."""
+    """Copy the given files of a folder, up to the limits."""
     sizes: list[tuple[int, str]] = []
     for file in files:
         with suppress(OSError):
@@ -49,7 +49,7 @@ def copy_some(files: Iterable[Path], top: Path, into: Path) -> None:
 
 
 def _copy(files: list[tuple[int, str]], top: Path, into: Path) -> None:
-    """Copy the smallest files first, and none for which there is no room."""
+    """Copy files, the smallest first, until a limit is reached."""
     bytes_left, files_left = MOST_BYTES, MOST_FILES
     for size, name in sorted(files):
         if size > bytes_left or not files_left:
@@ -63,7 +63,7 @@ def _copy(files: list[tuple[int, str]], top: Path, into: Path) -> None:
 
 
 def _listed(top: Path) -> list[tuple[int, str]]:
-    """The files of a folder with their sizes, not more than some thousands."""
+    """Return the files of a folder with their sizes, some thousands at most."""
     found: list[tuple[int, str]] = []
     for folder, inner, names in os.walk(top):
         depth = len(Path(folder).relative_to(top).parts)
@@ -74,7 +74,7 @@ def _listed(top: Path) -> list[tuple[int, str]]:
         )
         for name in sorted(names):
             path = os.path.join(folder, name)
-            if name.endswith(".pyc") or not os.path.isfile(path):  # it may have no end
+            if name.endswith(".pyc") or not os.path.isfile(path):  # skip pipes and devices
                 continue
             with suppress(OSError):
                 found.append((os.path.getsize(path), os.path.relpath(path, top)))

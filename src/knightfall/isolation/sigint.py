@@ -1,15 +1,15 @@
-"""Ctrl-C, so that it is never lost.
+"""Handle Ctrl-C so that it is never lost.
 
 Python raises `KeyboardInterrupt` wherever the main thread happens to be.  Finalizers and callbacks
-from C drop it, and LLVM, which asks Python for cached machine code, may crash because of it.  So a
-command begins with `exit_on_sigint`: nothing is at stake while it imports and compiles.  Code that
-has workers to end, results to keep or a cursor to bring back calls `enable_keyboard_interrupt`.
+from C swallow it, and LLVM, which asks Python for cached machine code, may crash because of it.  So
+a command begins with `exit_on_sigint`: it can end at once while it imports and compiles.  Code that
+has to end workers, keep results or restore the cursor calls `enable_keyboard_interrupt`.
 """
 
 from __future__ import annotations
 
-# What `signal` is made of.  `signal` itself, and what imports `typing`, would take long enough
-# for an early Ctrl-C to come in between.
+# The C module behind `signal`: importing `signal` itself, or `typing`, takes so long that an early
+# Ctrl-C could come before the handler is set.
 import _signal as signal  # type: ignore[import-not-found]
 import os
 import sys
@@ -27,13 +27,13 @@ _a_command = False
 def exit_on_sigint() -> None:
     """Let Ctrl-C end the process, until `enable_keyboard_interrupt` is called."""
     global _a_command
-    if raises():  # not in the background, where it is ignored
+    if raises():  # not for a background job, where SIGINT is ignored
         signal.signal(signal.SIGINT, _end)
         _a_command = True
 
 
 def exit_on_sigint_again() -> None:
-    """Let Ctrl-C end the process once more: what `enable_keyboard_interrupt` was for is done.
+    """Let Ctrl-C end the process again, after `enable_keyboard_interrupt`.
 
     In a program that never called `exit_on_sigint` nothing changes.
     """
@@ -49,7 +49,7 @@ def enable_keyboard_interrupt() -> None:
     if signal.getsignal(signal.SIGINT) is _end:
         try:  # noqa: SIM105 - see above
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        except ValueError:  # not the main thread: then it is not the one to be interrupted
+        except ValueError:  # not the main thread, which alone receives the exception
             pass
 
 
@@ -59,10 +59,10 @@ def raises() -> bool:
     return handler is signal.default_int_handler
 
 
-class HeldOff:
-    """Defer Ctrl-C until the block is over.
+class DeferredSigint:
+    """Context manager that defers Ctrl-C to the end of its block.
 
-    To block the signal would not do: it then comes through any other thread.
+    Blocking the signal would not be enough: another thread would receive it.
     """
 
     def __enter__(self) -> None:
@@ -72,7 +72,7 @@ class HeldOff:
 
         if threading.current_thread() is threading.main_thread():
             handler = signal.getsignal(signal.SIGINT)
-            if callable(handler):  # not in the background, where it is ignored
+            if callable(handler):  # not for a background job, where SIGINT is ignored
                 self._before = handler
                 signal.signal(signal.SIGINT, self._note)
 
@@ -87,10 +87,10 @@ class HeldOff:
 
 
 def exit_interrupted() -> NoReturn:
-    """End an interrupted command at once, after what was registered to be done at its end.
+    """End an interrupted command at once, after running the functions registered with `atexit`.
 
-    The interpreter does not wind up: a thread of compiled code that then asks for its lock, such
-    as one of Arrow's, would end the process with SIGABRT.
+    The interpreter is not finalised: a thread of compiled code that then asks for its lock, such as
+    one of Arrow's, would end the process with SIGABRT.
     """
     import atexit
 
@@ -99,7 +99,7 @@ def exit_interrupted() -> NoReturn:
 
 
 def _end(*_: object) -> NoReturn:
-    # Nothing here may wait or fail for what the main thread is in the middle of.
+    # Called anywhere in the main thread, so nothing here may block or depend on its state.
     try:
         sys.stdout.flush()
     finally:

@@ -1,6 +1,6 @@
-"""A pool of worker processes on this machine, in which one that dies is replaced.
+"""A pool of worker processes on this machine; a worker that dies is replaced.
 
-`WorkerPool.do` hands out the items of some `Work`.  `worker_process.py` is the other end of the
+`WorkerPool.do` distributes the items of some `Work`.  `worker_process.py` is the other end of the
 pipes.
 """
 
@@ -32,7 +32,7 @@ from knightfall.kernel.interrupt import deferred_keyboard_interrupt
 from knightfall.machine import core_numbers
 
 STARTING = 120.0
-"""Seconds until a worker must be ready: an interpreter, an import, perhaps a compilation."""
+"""Seconds until a worker must be ready: an interpreter, imports, perhaps a compilation."""
 
 BAD_STARTS = 3
 """Number of workers in a row that may die before they are ready."""
@@ -42,7 +42,7 @@ Result = TypeVar("Result")
 
 
 class WorkerPool(Closing):
-    """Some worker processes of this machine, each of which runs `begin` first.
+    """A number of worker processes on this machine, each of which runs `begin` first.
 
     With `pin`, each has a core to itself.
     """
@@ -53,7 +53,7 @@ class WorkerPool(Closing):
             raise KnightfallError(f"workers={number} must be from 1 to {MOST_WORKERS}")
         if pin and number > len(cores):
             raise KnightfallError(
-                f"workers={number} cannot have a core each: there are {len(cores)} cores"
+                f"workers={number} cannot have a core each; this machine has {len(cores)} cores"
             )
         self._begin = begin
         self._cores: list[int | None] = [*cores[:number]] if pin else [None] * number
@@ -65,19 +65,19 @@ class WorkerPool(Closing):
     def do(self, work: Work[Item, Result]) -> Generator[Result, None, None]:
         """Yield the results of some work as they become known.
 
-        An error in a worker is raised here and ends all workers.  Closing the generator ends the
-        work, but not the workers.
+        An exception in a worker is raised here and ends all workers.  Closing the generator ends
+        the work, but not the workers.
         """
         for worker in self._workers:
-            worker.forget_items()  # of an earlier call that was not finished
+            worker.forget_items()  # of an earlier, unfinished call of `do`
         try:
             while self._supply(work):
                 results: list[Result] = []
                 try:
                     self._receive(work, results)
-                    self._supply(work)  # before the caller sees to the results
+                    self._supply(work)  # before the caller processes the results
                 except Exception:
-                    yield from results  # these are good
+                    yield from results  # these are valid
                     raise
                 yield from results
         except GeneratorExit:
@@ -96,15 +96,15 @@ class WorkerPool(Closing):
 
     @property
     def ready(self) -> bool:
-        """Whether some worker has sent a message, such as that it is ready."""
+        """Whether a message from a worker has arrived, such as that it is ready."""
         return not self._inbox.empty()
 
     def start(self) -> None:
-        """Start the workers that are missing; `do` does so by itself."""
+        """Start the workers that are missing; `do` calls this itself."""
         if starting.is_set():
             raise KnightfallError(
-                "workers import the script whose classes they use: it needs "
-                "if __name__ == '__main__': around what it does"
+                "workers import the script whose classes they use; put its top-level calls under "
+                "if __name__ == '__main__':"
             )
         free = list(self._cores)
         for worker in self._workers:
@@ -118,7 +118,7 @@ class WorkerPool(Closing):
         item = work.take()
         if item is not None and len(self._workers) < len(self._cores):
             self.start()
-        # One in hand and one to go on with, unless that would only keep it from the others.
+        # A second job keeps a worker busy, but slow ones are left for workers that become free.
         for depth in (1,) if work.slow else (1, 2):
             for worker in self._workers:
                 if item is not None and worker.wants_more(depth):
@@ -129,10 +129,10 @@ class WorkerPool(Closing):
         return item is not None or any(worker.is_awaited for worker in self._workers)
 
     def _receive(self, work: Work[Item, Result], results: list[Result]) -> None:
-        """Wait until something happens, and act on it."""
+        """Wait for messages or deadlines, and act on them."""
         for worker, message in self._messages():
             if worker not in self._workers:
-                continue  # it was ended before this was read
+                continue  # the worker was removed before its message was read
             if isinstance(message, Done):
                 item = worker.finish()
                 if item is not None:
@@ -151,7 +151,7 @@ class WorkerPool(Closing):
                 self._remove(worker, work, stalled=worker.process.poll() is None)
 
     def _messages(self) -> Iterator[_Message]:
-        """Yield what has arrived, after some waiting for the first."""
+        """Yield the messages that have arrived, after waiting a little for the first."""
         left = min(worker.deadline for worker in self._workers) - time.monotonic()
         with suppress(queue.Empty):
             yield self._inbox.get(timeout=max(0.0, min(left, POLLING)))
@@ -159,7 +159,7 @@ class WorkerPool(Closing):
                 yield self._inbox.get_nowait()
 
     def _remove(self, worker: _Worker, work: Work[Item, Result], stalled: bool = False) -> None:
-        """Take a worker that died or stalled out of the pool, and its items back."""
+        """Remove a worker that died or stalled, and return its items to the queue."""
         status = f"was not {'done' if worker.ready else 'ready'} in time"
         if not stalled:
             status = worker.exit_status()
@@ -179,19 +179,19 @@ class WorkerPool(Closing):
                 work.put_back(given.item)
 
     def _pass_on(self, warned: Warned) -> None:
-        """Warn once: all workers have the same warnings, but for what they measured."""
+        """Issue a warning once: all workers send the same ones, except for measured times."""
         key = re.sub(r"\d+ µs", "", warned.text)
         if key not in self._warned:
             self._warned.add(key)
             warnings.warn(warned.text, warned.category, stacklevel=2)
 
 
-# -- one worker, as its driver sees it ---------------------------------------------------------
+# -- one worker, seen from its driver ----------------------------------------------------------
 
 
 @dataclass
 class _Given:
-    """A job that a worker has, and its item (None: the result is no longer wanted)."""
+    """A job of a worker, and its item (None: the result is no longer wanted)."""
 
     item: Any
     job: Job
@@ -245,17 +245,17 @@ class _Worker:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether a result of it is wanted."""
+        """Whether it has a job whose result is wanted."""
         return any(given.item is not None for given in self.given)
 
     def wants_more(self, depth: int) -> bool:
-        """Return whether it has fewer jobs than that, and none that runs alone."""
+        """Return whether it has fewer jobs than `depth`, and none that runs alone."""
         if not self.ready or len(self.given) >= depth:
             return False
         return not any(given.item is not None and given.job.alone for given in self.given)
 
     def begin(self) -> None:
-        """Note that it is ready and takes jobs."""
+        """Record that it is ready for jobs."""
         self.ready = True
         self._set_deadline()
 
@@ -267,26 +267,26 @@ class _Worker:
         self._send(pickle.dumps(job))
 
     def finish(self) -> Any:
-        """Note that its first job is done; return the item, None if that is no longer wanted."""
+        """Record that its first job is done; return the item, None if it is no longer wanted."""
         item = self.given.popleft().item
         self._set_deadline()
         return item
 
     def forget_items(self) -> None:
-        """Let results of what it has in hand be thrown away."""
+        """Discard the results of its current jobs when they arrive."""
         for given in self.given:
             given.item = None
 
     def is_overdue(self) -> bool:
-        """Return whether its time is up."""
+        """Return whether its deadline has passed."""
         now = time.monotonic()
         if self.process.poll() is not None:
-            # Its last message is on its way, unless a copy that it made of itself keeps the pipe.
+            # Wait briefly for its last message; a fork of it may keep the pipe open.
             self.deadline = min(self.deadline, now + 1.0)
         return now > self.deadline
 
     def end(self) -> None:
-        """Kill it, whatever it does."""
+        """Kill the process."""
         self.process.kill()
         self.process.wait()
         if self.lifeline is not None:
@@ -296,7 +296,7 @@ class _Worker:
             self.process.stdin.close()
 
     def exit_status(self) -> str:
-        """Return how a worker that sends no more messages ended."""
+        """Return a clause that says how a worker ended that sends no more messages."""
         self.printing.join(1)
         return describe_end(self.process, bytes(self.printed))
 
@@ -305,20 +305,20 @@ class _Worker:
 
     def _send(self, message: bytes) -> None:
         assert self.process.stdin is not None
-        with suppress(OSError):  # if it is dead, that will show in a moment
+        with suppress(OSError):  # if it is dead, its reader thread reports it
             self.process.stdin.write(message)
             self.process.stdin.flush()
 
 
 _Message = tuple[_Worker, Any]
-"""A worker and what it sent; None after its last message."""
+"""A worker and its message; None after its last one."""
 
 
 def _first_message(core: int | None, begin: Job) -> bytes:
-    """Return what a worker has to know to begin.
+    """Return the message with which a worker starts: paths, its core, and its first job.
 
-    It imports the script that runs here only if it has to know its classes: a script need not
-    expect that.
+    The worker imports the script that runs here only if it needs its classes, because a script may
+    not be written to be imported.
     """
     orders = pickle.dumps((core, begin))
     where = get_preparation_data("knightfall-worker")
@@ -334,5 +334,5 @@ def _read_messages(worker: _Worker, inbox: queue.SimpleQueue[_Message]) -> None:
         try:
             while True:
                 inbox.put((worker, pickle.load(stream)))
-        except Exception:  # the end, or half a message
+        except Exception:  # end of the stream, or an incomplete message
             inbox.put((worker, None))

@@ -213,7 +213,7 @@ class _InterruptDelay(event.Listener):  # type: ignore[misc]
     def on_start(self, happening: Any) -> None:
         if current_thread() is main_thread():
             if self.depth == 0 and sigint.raises():
-                self.calm.enter_context(sigint.HeldOff())
+                self.calm.enter_context(sigint.DeferredSigint())
             self.depth += 1
 
     def on_end(self, happening: Any) -> None:

@@ -26,7 +26,7 @@ from contextlib import contextmanager
 from numba import types
 
 from knightfall.errors import AgentFailure
-from knightfall.isolation.sigint import HeldOff, enable_keyboard_interrupt
+from knightfall.isolation.sigint import DeferredSigint, enable_keyboard_interrupt
 from knightfall.kernel.bits import CLOCK_MONOTONIC, nanoseconds
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, GeometryArray
@@ -269,7 +269,7 @@ def deferred_keyboard_interrupt() -> Iterator[None]:
     A terminal sends Ctrl-C to all processes, but only the one that started the others handles it.
     """
     enable_keyboard_interrupt()  # otherwise they would outlive this process
-    with HeldOff():
+    with DeferredSigint():
         if not hasattr(signal, "pthread_sigmask"):
             yield
             return

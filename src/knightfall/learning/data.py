@@ -113,7 +113,7 @@ def _read(data: bytes, settings: DataSettings, shard: Shard) -> tuple[Columns, t
         table = parquet.read_table(pyarrow.BufferReader(data), page_checksum_verification=True)
         about = json.loads((table.schema.metadata or {})[ABOUT])
         agents = tuple(str(name) for name in about["agents"])
-        told = (about["format"], about["settings"], about["shard"], about["board"])
+        identity = (about["format"], about["settings"], about["shard"], about["board"])
     except KeyError:
         raise _Damaged("it has no knightfall metadata") from None
     except MemoryError:
@@ -121,7 +121,7 @@ def _read(data: bytes, settings: DataSettings, shard: Shard) -> tuple[Columns, t
     except Exception as error:  # pyarrow raises a dozen kinds of errors for damaged files
         text = " ".join(str(error).split()) or type(error).__name__
         raise _Damaged(text[:100]) from None
-    if told != (FORMAT, settings.hash, shard.name, shard.board):
+    if identity != (FORMAT, settings.hash, shard.name, shard.board):
         raise _Damaged("its settings, name or board are those of another file")
     try:
         columns = {name: _numbers(table[name], kind) for name, kind in NUMBERS.items()}

@@ -167,13 +167,13 @@ def difference(here: DataSettings, wanted: DataSettings) -> str:
     """Describe how a folder's settings differ from the wanted ones; empty if they are equal."""
     one, two = here.to_json(), wanted.to_json()
     return "; ".join(
-        f"{name} {_said(one[name])}, not {_said(two[name])}"
+        f"{name} {_shown(one[name])}, not {_shown(two[name])}"
         for name in one
         if one[name] != two[name]
     )
 
 
-def _said(value: Any) -> str:
+def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return " ".join(f"{name}({share})" for name, share in value.items())
     return str(value)

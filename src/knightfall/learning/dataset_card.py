@@ -117,8 +117,8 @@ def _seconds(folder: Path) -> float | None:
         return None
     for line in lines:
         try:
-            told = json.loads(line)
-            seconds[told["file"]] = float(told["seconds"])
+            entry = json.loads(line)
+            seconds[entry["file"]] = float(entry["seconds"])
         except (ValueError, KeyError, TypeError):  # the unfinished line of a killed process
             continue
     return round(sum(seconds.values()), 1) or None

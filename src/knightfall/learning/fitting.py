@@ -90,10 +90,10 @@ def _calibration(odds: Odds, wins: npt.NDArray[np.float32]) -> list[dict[str, fl
     found = []
     for group in np.array_split(order, BINS):
         if len(group):
-            said = 1 / (1 + np.exp(-odds[group]))
+            predicted = 1 / (1 + np.exp(-odds[group]))
             found.append(
                 {
-                    "predicted": float(said.mean()),
+                    "predicted": float(predicted.mean()),
                     "won": float(wins[group].mean()),
                     "positions": len(group),
                 }
@@ -266,11 +266,11 @@ def _nets(
     report: FitReport,
 ) -> Model:
     model: Model = {}
-    with progress("epochs", course.epochs * len(VIEWS)) as told:
+    with progress("epochs", course.epochs * len(VIEWS)) as on_progress:
         for number, view in enumerate(VIEWS):
 
             def on_epoch(epoch: int, curve: LossCurve, done: int = number * course.epochs) -> None:
-                told(done + epoch)
+                on_progress(done + epoch)
 
             kept = folder / f"{view}.checkpoint"
             model[view], curve = fit_net(training[view], validation[view], course, kept, on_epoch)
@@ -283,7 +283,7 @@ def _ablations(
 ) -> dict[str, dict[str, float]]:
     """Return the linear model's loss without each group of features."""
     found: dict[str, dict[str, float]] = {}
-    with progress("ablations", len(GROUPS)) as told:
+    with progress("ablations", len(GROUPS)) as on_progress:
         for number, (group, belongs) in enumerate(GROUPS.items()):
             gone = [place for place, name in enumerate(FEATURES) if belongs(name)]
             found[group] = {}
@@ -291,7 +291,7 @@ def _ablations(
                 arrays = fit_linear(training[view], seed, ABLATION_ROWS, gone)
                 seen = _without(test[view], gone)
                 found[group][view] = judged(predict_linear(arrays, seen), seen)["log-loss"]
-            told(number + 1)
+            on_progress(number + 1)
     return found
 
 

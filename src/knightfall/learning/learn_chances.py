@@ -29,10 +29,10 @@ from knightfall.files import atomic_writer, make_folder
 from knightfall.kernel.rules import words
 from knightfall.learning.shard_builder import RANDOM_PLIES
 from knightfall.learning.split import SPLITS, canonical_forms, class_splits, classes, keys
-from knightfall.opponents.beliefs import Told
-from knightfall.opponents.opponent_models import NAMES, OPPONENTS, Chances, as_json
-from knightfall.opponents.practice import KNOWN, reply_features
-from knightfall.opponents.practice_state import FEATURES, WAYS
+from knightfall.opponents.mcts import KNOWN, reply_features
+from knightfall.opponents.mcts_state import FEATURES, WAYS
+from knightfall.opponents.opponent_models import FEATURE_NAMES, OPPONENTS, Chances, chances_json
+from knightfall.opponents.posterior import ReplyEstimate
 from knightfall.position import Position, Side, other
 from knightfall.solver.atlas import position_of
 from knightfall.solver.engine import Engine
@@ -103,11 +103,12 @@ def fit_weights(table: DecisionArrays) -> Floats:
 
 
 def likelihoods(decisions: Sequence[HunterReply], weights: Floats) -> Floats:
-    """Return the probability of each reply by opponent type; the last column is the conditional
-    logit.
-    """
+    """Return the probability of each reply by opponent; the last column is the stranger's."""
     found = [
-        [Told(share, KNOWN).likely(len(one.wrong)) for share in one.shares[:-1, one.reply]]
+        [
+            ReplyEstimate(share, KNOWN).probability(len(one.wrong))
+            for share in one.shares[:-1, one.reply]
+        ]
         for one in decisions
     ]
     table = DecisionArrays.of(decisions)
@@ -175,8 +176,8 @@ def judged(
         ),
         -np.log(ways),
     )
-    likely = probabilities(chances.habits, table)
-    logs = by_game(decisions, np.log(likelihoods(decisions, chances.habits)))
+    likely = probabilities(chances.logit_weights, table)
+    logs = by_game(decisions, np.log(likelihoods(decisions, chances.logit_weights)))
     games = np.logaddexp.reduce(logs + np.log(chances.shares), axis=1)
     return ReplyLikelihoods(
         hunters=hunters,
@@ -190,10 +191,10 @@ def judged(
     )
 
 
-def _groups(foretold: Floats, came: Any) -> tuple[tuple[float, float, int], ...]:
-    parts = np.array_split(np.argsort(foretold, kind="stable"), GROUPS)
+def _groups(predicted: Floats, observed: Any) -> tuple[tuple[float, float, int], ...]:
+    parts = np.array_split(np.argsort(predicted, kind="stable"), GROUPS)
     return tuple(
-        (float(foretold[part].mean()), float(came[part].mean()), len(part))
+        (float(predicted[part].mean()), float(observed[part].mean()), len(part))
         for part in parts
         if len(part)
     )
@@ -237,7 +238,7 @@ class ChancesReport(Displayable):
         yield errors
         yield ""
         weights = Table(["of a reply", "weight"])
-        for name, weight in zip(NAMES, self.chances.habits, strict=True):
+        for name, weight in zip(FEATURE_NAMES, self.chances.logit_weights, strict=True):
             weights.add(name, f"{weight:+.2f}")
         yield weights
         yield ""
@@ -256,7 +257,7 @@ class ChancesReport(Displayable):
         return {
             "learned_from": self.learned_from,
             "seed": self.seed,
-            "habits": dict(zip(NAMES, map(float, self.chances.habits), strict=True)),
+            "habits": dict(zip(FEATURE_NAMES, map(float, self.chances.logit_weights), strict=True)),
             "shares": dict(zip(OPPONENTS, self.chances.shares, strict=True)),
             "judged": [vars(one) for one in self.judged],
             "seconds": self.seconds,
@@ -266,8 +267,8 @@ class ChancesReport(Displayable):
 def _group(one: ReplyLikelihoods, number: int) -> str:
     if number >= len(one.groups):
         return ""
-    foretold, came, size = one.groups[number]
-    return f"{percent(foretold)} → {percent(came)} of {size}"
+    predicted, observed, size = one.groups[number]
+    return f"{percent(predicted)} → {percent(observed)} of {size}"
 
 
 # -- from games to the file -------------------------------------------------------------------
@@ -301,7 +302,7 @@ def learn(folder: Path, games: int = GAMES, seed: int = 0) -> ChancesReport:
         "decisions": len(train),
     }
     with atomic_writer(folder / "chances.json") as file:
-        file.write((json.dumps(as_json(chances, made_by), indent=1) + "\n").encode())
+        file.write((json.dumps(chances_json(chances, made_by), indent=1) + "\n").encode())
     rate = error_rate(train)
     return ChancesReport(
         chances=chances,
@@ -377,7 +378,7 @@ MOST_CELLS = 43
 class HunterReply:
     """A hunter's decision in a won position: the possible replies and the chosen one.
 
-    `features` has a row for each reply, `shares` one for each opponent (`practice.ReplyFeatures`);
+    `features` has a row for each reply, `shares` one for each opponent (`mcts.ReplyFeatures`);
     `wrong` is true for replies that lose the win; `reply` is the index of the chosen one.
     """
 

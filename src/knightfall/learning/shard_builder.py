@@ -213,10 +213,10 @@ class BuiltShard:
 def build_shard(shard: Shard) -> BuiltShard:
     """Play and label the games of a file in any process; the caller writes the file."""
     start = time.perf_counter()
-    return BuiltShard(harvest(shard), time.perf_counter() - start)
+    return BuiltShard(build_columns(shard), time.perf_counter() - start)
 
 
-def harvest(shard: Shard) -> Columns:
+def build_columns(shard: Shard) -> Columns:
     """Return the columns of a file; the shard alone, with its seed, determines them."""
     board, rng = Board.named(shard.board), random.Random(shard.seed)
     engine = _engine(board)
@@ -328,11 +328,11 @@ def generate(
 def begin(folder: Path, settings: DataSettings) -> None:
     """Create the folder, or check that its settings are the same."""
     if (folder / FILE).exists():
-        told = difference(read_settings(folder), settings)
-        if told:
+        changes = difference(read_settings(folder), settings)
+        if changes:
             raise KnightfallError(
-                f"{str(folder)!r} was made with other settings ({told}): use the same settings or "
-                "another folder"
+                f"{str(folder)!r} was made with other settings ({changes}): use the same settings "
+                "or another folder"
             )
         return
     make_empty_folder(folder)

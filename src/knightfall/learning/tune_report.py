@@ -57,11 +57,11 @@ class Confirmation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the confirmation as JSON values."""
-        told = ("score", "low", "high", "elo", "elo_error", "nelo", "nelo_error")
+        names = ("score", "low", "high", "elo", "elo_error", "nelo", "nelo_error")
         return {
             "nodes": self.nodes,
             "pairs": list(self.pairs),
-            **{name: for_json(getattr(self.statistics, name)) for name in told},
+            **{name: for_json(getattr(self.statistics, name)) for name in names},
             "llr": for_json(self.llr),
             "verdict": self.verdict,
         }
@@ -195,22 +195,22 @@ class TuneReport(Displayable):
         by_verdict: dict[str, list[str]] = {}
         for one in self.confirmations:
             by_verdict.setdefault(one.verdict, []).append(f"nodes={one.nodes}")
-        told = {verdict: " and ".join(where) for verdict, where in by_verdict.items()}
+        budgets = {verdict: " and ".join(where) for verdict, where in by_verdict.items()}
         if self.verdict == GAINED:
-            return f"Gained: the tuned weights are better than those given at {told[GAINED]}."
-        if not told:
+            return f"Gained: the tuned weights are better than those given at {budgets[GAINED]}."
+        if not budgets:
             return f"Nothing was gained: no other weights were found. {kept}"
         if self.verdict == NOTHING:
-            said = (
-                f"Nothing was gained: at {told[NOTHING]} the given weights are as good; a gain of "
-                f"{elo0:g} normalized Elo explains the results better than a gain of {elo1:g}."
+            text = (
+                f"Nothing was gained: at {budgets[NOTHING]} the given weights are as good; a gain "
+                f"of {elo0:g} normalized Elo explains the results better than a gain of {elo1:g}."
             )
-            if GAINED in told:
-                said += f" The tuned weights are better only at {told[GAINED]}."
-            return f"{said} {kept}"
+            if GAINED in budgets:
+                text += f" The tuned weights are better only at {budgets[GAINED]}."
+            return f"{text} {kept}"
         number = count(len(self.settings.starts.confirmation), "position")
         return (
-            f"Cannot tell: all {number} were played at {told[UNDECIDED]} without a decision "
+            f"Cannot tell: all {number} were played at {budgets[UNDECIDED]} without a decision "
             f"between {elo0:g} and {elo1:g} normalized Elo. {kept}"
         )
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from knightfall.agents import known_agent
+from knightfall.agents import cached_agent
 from knightfall.arena.plan import enter, files_of
 from knightfall.arena.version import engine
 from knightfall.board import Board
@@ -154,7 +154,7 @@ def version() -> str:
 def difference(here: dict[str, Any], wanted: TuneSettings) -> str:
     """Describe how a folder's settings differ from the wanted ones; empty if they are equal."""
     now = wanted.to_json()
-    told = []
+    changes = []
     for name, value in now.items():
         if here.get(name) == value:
             continue
@@ -164,13 +164,13 @@ def difference(here: dict[str, Any], wanted: TuneSettings) -> str:
                 for path in {*value, *here.get(name, {})}
                 if value.get(path) != here.get(name, {}).get(path)
             )
-            told.append(f"{', '.join(edited)} was edited")
+            changes.append(f"{', '.join(edited)} was edited")
         else:
-            told.append(f"{name} {_said(here.get(name))}, not {_said(value)}")
-    return "; ".join(told)
+            changes.append(f"{name} {_shown(here.get(name))}, not {_shown(value)}")
+    return "; ".join(changes)
 
 
-def _said(value: Any) -> str:
+def _shown(value: Any) -> str:
     if isinstance(value, list):
         return ",".join(f"{one:g}" if isinstance(one, float) else str(one) for one in value)
     return str(value)
@@ -195,7 +195,7 @@ def _opponent(text: str) -> str:
     if text == START:
         return text
     full = enter([text])[0].agent
-    if known_agent(full).timed:
+    if cached_agent(full).timed:
         raise KnightfallError(
             f"opponent {text!r} uses a clock, so the tuning could not be repeated: give it nodes"
         )

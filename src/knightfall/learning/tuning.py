@@ -97,8 +97,9 @@ class Journal:
 
 
 def opened(folder: Path, settings: TuneSettings) -> Journal:
-    """Read the journal of a folder, or create it. Raise a KnightfallError if it is damaged or
-    belongs to other settings.
+    """Read the journal of a folder, or create it.
+
+    Raise a KnightfallError if it is damaged or belongs to other settings.
     """
     file = folder / FILE
     if file.exists():
@@ -118,10 +119,10 @@ def _read(folder: Path, settings: TuneSettings) -> Journal:
             raise KnightfallError("its checksum is wrong")
     except KnightfallError as error:
         raise damaged(file, str(error)) from None
-    told = difference(content["settings"], settings)
-    if told:
+    changes = difference(content["settings"], settings)
+    if changes:
         raise KnightfallError(
-            f"{str(folder)!r} was made with other settings ({told}): use the same settings or "
+            f"{str(folder)!r} was made with other settings ({changes}): use the same settings or "
             "another folder"
         )
     found = [
@@ -281,9 +282,9 @@ def _looked_for(
     """Return the optimiser's final weights, after all generations."""
     settings = journal.settings
     optimiser = Optimiser(found.sizes, settings.step, settings.population, settings.seed)
-    told = journal.generations
-    if len(told) > settings.generations:
-        raise damaged(journal.folder / FILE, f"it has {len(told)} generations")
+    stored = journal.generations
+    if len(stored) > settings.generations:
+        raise damaged(journal.folder / FILE, f"it has {len(stored)} generations")
     with ExitStack() as stack:
         runner: Runner | None = None
         state: Progress | None = None
@@ -291,7 +292,7 @@ def _looked_for(
             points = optimiser.ask()
             candidates = [found.at(point.tolist()) for point in points]
             names = tuple(written(one) for one in candidates)
-            if number < len(told):
+            if number < len(stored):
                 _must_be_same(journal, number, names)
             else:
                 if runner is None:
@@ -307,7 +308,7 @@ def _looked_for(
                 plan = generation_plan(settings, number, candidates)
                 counts = played(plan, len(candidates), runner)
                 journal.add(CandidateGeneration(names, tuple(counts)))
-            scores = [score(one) for one in told[number].counts]
+            scores = [score(one) for one in stored[number].counts]
             optimiser.tell(points, scores)
             mean = found.at(optimiser.mean.tolist())
             best = max(range(len(scores)), key=lambda at: scores[at])

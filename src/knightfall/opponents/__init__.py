@@ -1,4 +1,4 @@
-"""Practical chances: moves after which real opponents go wrong."""
+"""Play for practical chances: choose moves after which real opponents tend to err."""
 
 from knightfall.extensions import Extension
 

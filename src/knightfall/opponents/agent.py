@@ -1,4 +1,4 @@
-"""The kinds of agents that play for practical chances: ``champion`` and ``perfect(swindle)``."""
+"""Agents that play for practical chances: ``champion`` and ``perfect(swindle)``."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from knightfall.search.budget import Budget, Report
 
 @dataclass(frozen=True)
 class ChampionAgent(PerfectAgent):
-    """An agent that keeps what is won and takes what is lost from those who can be fooled."""
+    """An agent that keeps won positions, and plays lost ones for the opponent's mistakes."""
 
     kind = "champion"
-    summary = "the best we have: keeps what is won, takes what is lost from those who can be fooled"
+    summary = "the strongest: keeps won positions, plays lost ones for the opponent's mistakes"
     example = "champion(time=150ms)"
     default = Budget(time=150_000)
     searches_with: ClassVar[str] = "learned_net"
-    """The heuristic of its searches where nothing is known."""
+    """The heuristic of its searches in positions that the solver cannot decide."""
 
     @cached_property
     def memory(self) -> Any:
-        """What is remembered from one move to the next, of proofs and of the opponent."""
+        """What it keeps from move to move: solver tables, and the model of the opponent."""
         from knightfall.opponents.champion import GameMemory
 
         return GameMemory()
@@ -47,7 +47,7 @@ class ChampionAgent(PerfectAgent):
 
 @dataclass(frozen=True)
 class SwindlingAgent(ChampionAgent):
-    """A perfect agent that plays lost positions for the mistakes of usual players."""
+    """A perfect agent that plays lost positions for the mistakes of typical players."""
 
     kind = "perfect"
     summary = PerfectAgent.summary

@@ -1,13 +1,13 @@
-"""The champion: keeps what is won, and takes what is lost from opponents who can be fooled.
+"""The champion keeps won positions and plays lost ones for practical chances.
 
-Atlas, reflection and solver come first, as for the perfect player.  A won position is won, as
-quickly as there is time to find out.  A lost one, or one that nobody could settle in which it is
-the runner (who nearly always is lost), is played for practical chances: the move after which the
-players that the opponent may be, by its moves so far, most often go wrong (`practice.py`,
-`beliefs.py`).  What is left (an unsettled position in which it hunts, a placement, a budget too
-small for games) is searched with a heuristic.
+Atlas, reflection and solver come first, as for the perfect player.  A won position is won as
+quickly as the time allows to find out.  A lost position, or an undecided one in which the champion
+is the runner (who nearly always loses), is played for practical chances: it chooses the move after
+which the opponents that it may be playing, given their moves so far, err most often (`mcts.py`,
+`posterior.py`).  All other positions (undecided and the champion hunts, a placement, a budget too
+small for trials) are searched with a heuristic.
 
-Everything counts: searches, trials and the solver share one budget of nodes or of time.
+Searches, trials and the solver share one budget of nodes or time.
 """
 
 from __future__ import annotations
@@ -20,43 +20,41 @@ from dataclasses import dataclass, field, replace
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.kernel.geometry import NO_LIMIT
-from knightfall.opponents.beliefs import Beliefs, Recollection
-from knightfall.opponents.practice import best_chance, spent_here
-from knightfall.opponents.practice import warm_up as warm_up_practice
+from knightfall.opponents.mcts import best_chance, last_search_nodes
+from knightfall.opponents.mcts import warm_up as warm_up_mcts
+from knightfall.opponents.posterior import GameHistory, Posterior
 from knightfall.position import Position
 from knightfall.search.budget import Budget, Report
 from knightfall.solver import perfect
 from knightfall.solver.engine import Engine, KeptEngines, Limits
 from knightfall.solver.perfect import LEAST_TIME, SOLVER_SHARE, PerfectChoice, settle
 
-HEURISTIC = "learned_net"
-"""What the champion searches with where it cannot know."""
-
 NODES_PER_SECOND = 25_000_000
-"""A modest guess, to judge by what fits into a time: 150 ms are some 4 million nodes."""
+"""A low estimate, to convert time to nodes: 150 ms are about 4 million nodes."""
 
-PRACTICE_NODES = 30_000
-"""With fewer nodes than this there are too few trials: a search knows more.
+MCTS_NODES = 30_000
+"""Smallest budget for trials: with fewer nodes a search plays better.
 
-Against id(improved, nodes=2500), 100 lost games each, when there were fewer models: of budgets of
-20,000 nodes trials win 28 % and searches 28 to 36 %, of 100,000 nodes trials win 59 % and searches
-35 to 39 %."""
+Win rates against id(improved, nodes=2500) from 100 lost positions each, measured with fewer models:
+at 20,000 nodes trials win 28 % and searches 28 to 36 %; at 100,000 nodes trials win 59 % and
+searches 35 to 39 %."""
 
 RESERVE_SHARE, LEAST_RESERVE, MOST_RESERVE = 0.3, 0.0005, 0.05
-"""What is held back of a time budget: trials use all the time there is, move by move, so that on a
-busy machine one of them will have to wait.  A quarter more of them would hardly win more."""
+"""Part of a time budget that is held back (a share, with limits in seconds).  Trials use the time
+to its end, so a busy machine would delay some moves beyond it.  A quarter more trials would hardly
+win more games."""
 
 
 @dataclass(frozen=True)
 class GameMemory:
-    """What one champion remembers from move to move: proofs, and what it believes of opponents."""
+    """What one champion keeps from move to move: solver tables, and posteriors of its opponents."""
 
     engines: KeptEngines = field(default_factory=KeptEngines)
-    recollection: Recollection = field(default_factory=Recollection)
+    history: GameHistory = field(default_factory=GameHistory)
 
 
 def proof_nodes(cells: int) -> float:
-    """About what it takes to prove who wins, with so many open cells (medians on 7×7).
+    """Return about how many nodes a proof takes with this many open cells (medians on 7×7).
 
     27 cells: 70 nodes, 31: 200, 35: 2,000, 39: 12,000, 43: 110,000, 45: 500,000.
     """
@@ -64,22 +62,22 @@ def proof_nodes(cells: int) -> float:
 
 
 @dataclass
-class _Purse:
-    """What is left of a budget."""
+class _RemainingBudget:
+    """The part of a budget that is left."""
 
     nodes: int
     deadline: float | None
     spent: int = 0
 
-    def pay(self, nodes: int) -> None:
-        """Note what was taken out of it."""
+    def spend(self, nodes: int) -> None:
+        """Deduct nodes."""
         self.spent += nodes
         if self.nodes < NO_LIMIT:
             self.nodes -= nodes
 
     @property
-    def worth(self) -> float:
-        """In nodes, by a guess if it is time."""
+    def node_estimate(self) -> float:
+        """The remaining budget in nodes; time is converted by an estimate."""
         if self.deadline is None:
             return self.nodes
         left = max(0.0, self.deadline - time.perf_counter()) * NODES_PER_SECOND
@@ -87,7 +85,7 @@ class _Purse:
 
     @property
     def budget(self) -> Budget:
-        """For a search that takes all of it."""
+        """The remaining budget, for a search that uses all of it."""
         if self.deadline is None:
             return Budget(nodes=max(1, self.nodes))
         left = int((self.deadline - time.perf_counter()) * 1e6)
@@ -96,12 +94,15 @@ class _Purse:
 
 
 def choose(
-    position: Position, budget: Budget, seed: int, memory: GameMemory, heuristic: str = HEURISTIC
+    position: Position, budget: Budget, seed: int, memory: GameMemory, heuristic: str
 ) -> Report:
-    """Return the champion's move; the budget counts from the call."""
+    """Return the champion's move; the budget counts from the call.
+
+    `heuristic` is for searches in positions that the solver cannot decide.
+    """
     if budget.time is None or not gc.isenabled():
         return _choose(position, budget, seed, memory, heuristic)
-    gc.disable()  # a full collection takes longer than many a move
+    gc.disable()  # a full collection may take longer than the move
     try:
         return _choose(position, budget, seed, memory, heuristic)
     finally:
@@ -118,90 +119,88 @@ def _choose(
     if seconds is not None:
         reserve = min(max(seconds * RESERVE_SHARE, LEAST_RESERVE), MOST_RESERVE, seconds / 2)
         deadline = start + seconds - reserve
-    purse = _Purse(budget.nodes or NO_LIMIT, deadline)
+    remaining = _RemainingBudget(budget.nodes or NO_LIMIT, deadline)
     engine = memory.engines.for_budget(position.board, budget)
-    report = _settled(position, engine, purse, seed, start)
+    report = _settled(position, engine, remaining, seed, start)
     if report is not None and report.score > 0:
         return replace(report, seconds=time.perf_counter() - start)
-    beliefs = memory.recollection.recall(position)
-    played, beliefs = _played(
-        position, engine, purse, seed, heuristic, beliefs, lost=report is not None
+    posterior = memory.history.posterior_at(position)
+    played, posterior = _played(
+        position, engine, remaining, seed, heuristic, posterior, lost=report is not None
     )
-    memory.recollection.keep(position.play(played.move), beliefs)
+    memory.history.record(position.play(played.move), posterior)
     if report is not None and not played.proven:
         note = f"lost; {played.note}" if played.note else "lost"
         played = replace(played, score=-math.inf, proven=True, plies=None, note=note)
-    return replace(played, nodes=purse.spent, seconds=time.perf_counter() - start)
+    return replace(played, nodes=remaining.spent, seconds=time.perf_counter() - start)
 
 
 def _settled(
-    position: Position, engine: Engine, purse: _Purse, seed: int, start: float
+    position: Position, engine: Engine, remaining: _RemainingBudget, seed: int, start: float
 ) -> Report | None:
-    """What atlas, reflection and solver say within their share of the purse; None if nothing.
+    """Return the report of atlas, reflection or solver; None if they cannot decide the position.
 
-    Of a lost position only that it is: its move means nothing.
+    They get a share of the budget.  If the position is lost, the report's move is arbitrary.
     """
-    nodes, solve_by = purse.nodes, None
-    if purse.deadline is not None:
-        solve_by = start + (purse.deadline - start) * SOLVER_SHARE
+    nodes, solve_by = remaining.nodes, None
+    if remaining.deadline is not None:
+        solve_by = start + (remaining.deadline - start) * SOLVER_SHARE
     if nodes < NO_LIMIT:
         nodes = int(nodes * SOLVER_SHARE)
-    if proof_nodes(len(position.open)) > purse.worth * SOLVER_SHARE:
-        nodes = 0  # what is known without a search is still found
+    if proof_nodes(len(position.open)) > remaining.node_estimate * SOLVER_SHARE:
+        nodes = 0  # too expensive to solve; atlas and reflection need no nodes
     choice = PerfectChoice(position, engine, Limits(nodes, solve_by), seed, resists=False)
     report, spent = settle(choice)
-    purse.pay(spent)
+    remaining.spend(spent)
     return report
 
 
 def _played(
     position: Position,
     engine: Engine,
-    purse: _Purse,
+    remaining: _RemainingBudget,
     seed: int,
     heuristic: str,
-    beliefs: Beliefs,
+    posterior: Posterior,
     *,
     lost: bool,
-) -> tuple[Report, Beliefs]:
-    """A move where no win is known: by practical chances, or a heuristic search.
+) -> tuple[Report, Posterior]:
+    """Return a move for a position that is not known to be won, and the new posterior.
 
-    With it comes what is believed of the opponent now.
+    The move comes from trials or, if there is no budget for them, from a heuristic search.
     """
     if lost and len(position.legal_moves) == 1:
         only = position.legal_moves[0]
-        return Report(only, 0.0, False, None, 0, 0, 0.0, (only,), note="the only move"), beliefs
+        return Report(only, 0.0, False, None, 0, 0, 0.0, (only,), note="the only move"), posterior
     runs = position.placed and position.hunter != position.to_move
-    if position.placed and (lost or runs) and purse.worth >= PRACTICE_NODES:
-        most = purse.nodes - purse.nodes // 20  # a little is kept, in case nothing comes of it
-        chance, beliefs = best_chance(
-            position, engine, most, purse.deadline, seed, beliefs, min(most, purse.worth)
+    if position.placed and (lost or runs) and remaining.node_estimate >= MCTS_NODES:
+        most = remaining.nodes - remaining.nodes // 20  # the rest is for a search if no trial ends
+        chance, posterior = best_chance(
+            position,
+            engine,
+            most,
+            remaining.deadline,
+            seed,
+            posterior,
+            min(most, remaining.node_estimate),
         )
-        purse.pay(spent_here())
+        remaining.spend(last_search_nodes())
         if chance is not None:
-            note = f"wins {chance.rate:.0%} of {chance.trials} trials against usual players"
-            report = Report(
-                move=chance.move,
-                score=2.0 * chance.rate - 1.0,
-                proven=False,
-                plies=None,
-                depth=0,
-                nodes=chance.nodes,
-                seconds=0.0,
-                pv=(chance.move,),
-                note=note,
-            )
-            return report, beliefs
+            note = f"wins {chance.rate:.0%} of {chance.trials} trials against typical players"
+            move, score = chance.move, 2.0 * chance.rate - 1.0
+            return Report(move, score, False, None, 0, 0, 0.0, (move,), note=note), posterior
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.run_search import SEARCHES, run_search
 
-    report = run_search(position, SEARCHES["deepening"], evaluator(heuristic), purse.budget, seed)
-    purse.pay(report.nodes)
+    report = run_search(
+        position, SEARCHES["deepening"], evaluator(heuristic), remaining.budget, seed
+    )
+    remaining.spend(report.nodes)
     note = "" if report.proven else f"the move is that of id({heuristic})"
-    return replace(report, note=note), beliefs
+    return replace(report, note=note), posterior
 
 
-def warm_up(board: Board, budget: Budget, memory: GameMemory, heuristic: str = HEURISTIC) -> None:
-    """Do what the first choice on a board would do beside searching, so that none is a slow one."""
+def warm_up(board: Board, budget: Budget, memory: GameMemory, heuristic: str) -> None:
+    """Prepare everything that the first move on a board needs, so that it is not slow."""
     perfect.warm_up(board, budget, memory.engines, heuristic)
-    warm_up_practice(board)
+    warm_up_mcts(board)

@@ -1,11 +1,12 @@
-"""Who the opponent may be: models of players, and what was learned of how common each is.
+"""Models of the opponent, and their learned prior probabilities.
 
-The models are the ladder's agents, the course's and their neighbours, so that no single habit is
-bet on; the stranger is none of them (`reply_logit.py`).  What is believed of an opponent that was
-never seen to move was learned; `beliefs.py` goes on from there.  ``python -m
-benchmarks.lost_games`` measures what they are worth, and `docs/learning.md` has the figures.
+The models are the agents of the ladder and of the course, and variants of them, so that no single
+weakness is relied on.  The last one, the "stranger", is a conditional logit for opponents that are
+none of these (`reply_logit.py`).  The prior probability of each model was learned; `posterior.py`
+updates it during a game.  ``python -m benchmarks.lost_games`` measures the gain, and
+`docs/learning.md` has the figures.
 
-``knightfall learn chances`` makes the file of what was learned, which is JSON::
+``knightfall learn chances`` writes the learned file, which is JSON::
 
     {"format": "knightfall chances 1", "features": [names …], "opponents": [names …],
      "habits": [a weight for each feature], "shares": [one for each opponent], "made_by": {…}}
@@ -25,14 +26,14 @@ import numpy.typing as npt
 
 from knightfall.errors import KnightfallError
 from knightfall.openings import seeded_order
-from knightfall.opponents.practice_state import FEATURES, MOST_PLAYERS
+from knightfall.opponents.mcts_state import FEATURES, MOST_PLAYERS
 from knightfall.reading import Between, Items, check, check_format, parse_json, read_text
 from knightfall.search.budget import Budget
 
 
 @dataclass(frozen=True)
 class OpponentModel:
-    """One of the known searches that the opponent may be using."""
+    """A search with a heuristic and a budget that the opponent may be using."""
 
     method: str
     heuristic: str
@@ -52,14 +53,14 @@ MODELS = (
     OpponentModel("deepening", "main", Budget(nodes=1000)),
     OpponentModel("deepening", "weighted_moves", Budget(nodes=2500)),
     OpponentModel("deepening", "learned_net", Budget(nodes=2500)),
-    # As the course's agents search, without a table or an order of moves.
+    # Searches of the course's agents: without transposition table and move ordering.
     OpponentModel("plain_deepening", "improved", Budget(nodes=2500)),
     OpponentModel("plain_deepening", "open", Budget(nodes=2500)),
     OpponentModel("plain_deepening", "center", Budget(nodes=2500)),
     OpponentModel("plain_deepening", "aggressive", Budget(nodes=2500)),
     OpponentModel("plain_deepening", "weighted_difference", Budget(nodes=2500)),
     OpponentModel("plain_deepening", "lookahead_mobility", Budget(nodes=2500)),
-    # Minimax to a depth moves as alpha-beta does, and costs more.
+    # Fixed-depth minimax has no model of its own: alpha-beta plays the same moves faster.
     OpponentModel("alphabeta", "improved", Budget(depth=5)),
     OpponentModel("alphabeta", "improved", Budget(depth=3)),
     OpponentModel("alphabeta", "open", Budget(depth=3)),
@@ -73,19 +74,19 @@ JUDGES = (
     OpponentModel("plain_deepening", "improved", Budget(nodes=2500)),
     OpponentModel("deepening", "bfs_reach", Budget(nodes=2500)),
 )
-"""Those whose choices tell what the stranger might do."""
+"""The models whose choices are features of the stranger's replies."""
 
 OPPONENTS = (*map(str, MODELS), "stranger")
-"""By name, all whom the opponent may be."""
+"""The names of all opponents: the models and the stranger."""
 
-ONESELF = OpponentModel("deepening", "improved", Budget(nodes=600))
-"""How one's own moves are chosen where the tree of them ends."""
+OWN_PLAYOUT = OpponentModel("deepening", "improved", Budget(nodes=600))
+"""The search that chooses our own moves in a playout."""
 
 
-def seats(shares: Sequence[float], number: int) -> list[int]:
-    """So many opponents by their shares: the places of their models, each as often as it is due.
+def apportion(shares: Sequence[float], number: int) -> list[int]:
+    """Return `number` indices of models, each as often as its share is due.
 
-    What is left over when whole seats are given goes to the largest remainders.
+    Remainders are rounded by the largest-remainder method.
     """
     total = sum(shares)
     due = [share / total * number for share in shares]
@@ -97,12 +98,12 @@ def seats(shares: Sequence[float], number: int) -> list[int]:
 
 
 def seeds(seed: int, number: int) -> list[int]:
-    """Seeds of opponents, from the agent's: each breaks ties its own way."""
+    """Return tie-breaking seeds for opponents, derived from the agent's seed."""
     return [_word(f"opponent {at} of {seed}") for at in range(number)]
 
 
-def shuffle(seed: int, number: int) -> list[int]:
-    """The seats in the order that they are met."""
+def shuffled_turns(seed: int, number: int) -> list[int]:
+    """Return the indices below `number` in a seeded random order."""
     return seeded_order(range(number), lambda at: f"turn {at} of {seed}")
 
 
@@ -110,48 +111,49 @@ def _word(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
-# -- what was learned of them -------------------------------------------------------------------
+# -- the learned file ---------------------------------------------------------------------------
 
 
 FORMAT = "knightfall chances 1"
 FILE = Path(__file__).parent / "chances.json"
 MOST_BYTES = 2**16
 LARGEST = 50.0
-"""No weight is larger: e⁵⁰ is certainty."""
+"""Largest absolute weight: e⁵⁰ is certainty."""
 
-NAMES = (
+FEATURE_NAMES = (
     *("own ways on", "ways left to the other", "own second steps", "the other's second steps"),
     *("nearer cells", "ways on in contact", "far from the centre", "takes a way on"),
     *(f"chosen by {judge}" for judge in JUDGES),
     *("lets go of the win", "and that is hard to see", "keeps the win, which is hard to see"),
     *(f"chosen by {JUDGES[1]}, early", f"chosen by {JUDGES[-1]}, early"),
 )
-"""What is known of a reply, in the order of `stranger.look_at`."""
+"""Names of a reply's features, in the order of `reply_logit.compute_features`."""
 
-assert len(NAMES) == FEATURES
+assert len(FEATURE_NAMES) == FEATURES
 assert len(OPPONENTS) <= MOST_PLAYERS
 
 
 @dataclass(frozen=True)
 class Chances:
-    """The stranger's weights, and the share of every opponent before it has moved."""
+    """The stranger's feature weights, and the prior probability of each opponent."""
 
-    habits: npt.NDArray[np.float64]
+    logit_weights: npt.NDArray[np.float64]
     shares: tuple[float, ...]
 
 
 def read_chances(file: Path) -> Chances:
-    """The chances of a file; a clear error if it is not whole, of another version or shape."""
+    """Read a file of chances.  Raise a `KnightfallError` if it is damaged or of another version."""
     text, name = read_text(file, MOST_BYTES), repr(str(file))
     try:
-        return checked(parse_json(text))
+        return parse_chances(parse_json(text))
     except KnightfallError as error:
         raise KnightfallError(f"{name}: {error}") from None
 
 
-def checked(found: Any) -> Chances:
-    """What a file holds, if it is of this version."""
-    check_format(found, FORMAT, ": learn it again")
+def parse_chances(found: Any) -> Chances:
+    """Return the chances in a parsed file.  Raise a `KnightfallError` if they are invalid."""
+    again = ": run knightfall learn chances again"
+    check_format(found, FORMAT, again)
     shape = {
         "format": str,
         "features": [str],
@@ -161,29 +163,28 @@ def checked(found: Any) -> Chances:
         "made_by": object,
     }
     check(shape, found)
-    if found["features"] != list(NAMES):
-        raise KnightfallError("its features are not those of this version: learn it again")
-    if found["opponents"] != list(OPPONENTS):
-        raise KnightfallError("its opponents are not those of this version: learn it again")
+    for key, known in (("features", FEATURE_NAMES), ("opponents", OPPONENTS)):
+        if found[key] != list(known):
+            raise KnightfallError(f"its {key} are not those of this version{again}")
     habits, shares = found["habits"], found["shares"]
     if abs(sum(shares) - 1) > 1e-6 or min(shares) <= 0:
         raise KnightfallError(f'"shares" must be {len(OPPONENTS)} positive numbers with a sum of 1')
     return Chances(np.array(habits, np.float64), tuple(map(float, shares)))
 
 
-def as_json(chances: Chances, made_by: dict[str, Any]) -> dict[str, Any]:
-    """What a file of chances holds."""
+def chances_json(chances: Chances, made_by: dict[str, Any]) -> dict[str, Any]:
+    """Return chances as the values of a JSON file."""
     return {
         "format": FORMAT,
-        "features": list(NAMES),
+        "features": list(FEATURE_NAMES),
         "opponents": list(OPPONENTS),
-        "habits": [float(weight) for weight in chances.habits],
+        "habits": [float(weight) for weight in chances.logit_weights],
         "shares": list(chances.shares),
         "made_by": made_by,
     }
 
 
 @cache
-def shipped() -> Chances:
-    """What the package comes with."""
+def shipped_chances() -> Chances:
+    """Return the chances that are part of the package."""
     return read_chances(FILE)

@@ -1,9 +1,9 @@
-"""How players reply: a table of what each would do in a position, with how many moves are equal.
+"""A table of the models' replies to positions, in which equal moves are equally likely.
 
-Ties are broken by seeds that nobody knows.  For a plain alpha-beta search the first of the best
-moves in a shuffled order is the answer, so each of the best is as likely as any other: one more
-look, move by move, whether it is as good as the answer tells them all.  A search that goes by the
-order of its last depth is asked several times, with other seeds.
+Ties are broken by a seed, which is not known of a real opponent.  A plain alpha-beta search plays
+the first of its best moves in a shuffled order, so each of the best is equally likely: one more
+search of each other move tells whether it is equal to the best.  A search that orders moves by the
+previous depth is repeated instead, with different seeds.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, moves
-from knightfall.opponents.practice_state import (
-    PRACTICE,
+from knightfall.opponents.mcts_state import (
+    MCTS,
     RECORDS,
     REPLY_TABLE,
     SURE,
     WAYS,
-    Practice,
+    Mcts,
     Records,
     may_go_on,
 )
@@ -33,10 +33,10 @@ from knightfall.search.search_state import PROVEN, SETTINGS, STATE, State, leaf,
 _u64, _i64 = types.uint64, types.int64
 
 SHARE = 24
-"""What the equal moves of one answer weigh together, more or less."""
+"""Total weight of one answer, divided among its equal moves (rounded down)."""
 
 ALWAYS = 255
-"""Asked so often: nothing more can be learned."""
+"""Count of answers that marks a distribution as exactly known."""
 
 GOLDEN = 0x9E3779B97F4A7C15
 _NEIGHBOURS = 8
@@ -44,9 +44,9 @@ _NEIGHBOURS = 8
 
 @compiled(_u64(GEOMETRY, STATE, _u64, _i64, _i64))
 def equal_moves(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> Bits:
-    """All moves that are as good as the one that a plain search has just found, that one included.
+    """Return all moves that are as good as the one a plain search has just found, itself included.
 
-    At the depth that counted; the search's count of nodes goes on.
+    They are compared at the depth of that search, whose count of nodes goes on.
     """
     best, depth = state.score, state.depth
     left = moves(board, open, mover)
@@ -55,7 +55,7 @@ def equal_moves(board: Geometry, state: State, open: Bits, mover: int, waiter: i
     found = _u64(1) << _u64(state.move)
     left &= ~found
     state.horizon = depth
-    # Nothing is better: so in a window of a hair below it a move is either equal or worse.
+    # No move is better, so a tiny window below `best` separates equal moves from worse ones.
     floor = best - (1e-9 + abs(best) * 3e-16)
     while left != _u64(0):
         cell = first(left)
@@ -72,32 +72,32 @@ def equal_moves(board: Geometry, state: State, open: Bits, mover: int, waiter: i
 
 @compiled(_i64(RECORDS, SETTINGS, _u64, _i64, _i64))
 def one_reply(records: Records, player: Any, open: Bits, mover: int, waiter: int) -> int:
-    """What a search answers by some seed, with the flag `SURE`; −1 if it was cut short."""
-    board, state, practice = records.boards[0], records.states[0], records.practices[0]
-    if not may_go_on(practice):
+    """Return a search's move, with the flag `SURE`; −1 if the budget ended first."""
+    board, state, mcts = records.boards[0], records.states[0], records.mcts_states[0]
+    if not may_go_on(mcts):
         return -1
     limit = player.limit
     enough = limit
-    if count(open) > practice.early_cells and player.entry != practice.alphabeta:
-        enough = min(limit, practice.early_nodes)
-    player.limit = min(enough, practice.limit - practice.spent)
-    practice.draws += _u64(1)
-    player.seed = scramble(practice.seed + practice.draws * _u64(GOLDEN))
-    practice.generation += _u64(1)
-    search_for(board, state, player, practice.generation, open, mover, waiter)
-    # The clock, too, stops a search by its limit.
+    if count(open) > mcts.early_cells and player.entry != mcts.alphabeta:
+        enough = min(limit, mcts.early_nodes)
+    player.limit = min(enough, mcts.limit - mcts.spent)
+    mcts.draws += _u64(1)
+    player.seed = scramble(mcts.seed + mcts.draws * _u64(GOLDEN))
+    mcts.generation += _u64(1)
+    search_for(board, state, player, mcts.generation, open, mover, waiter)
+    # The clock stops a search by changing its limit.
     stopped = board.limit != player.limit
     cut = stopped or (player.limit < enough and state.nodes >= player.limit)
     player.limit = limit
-    practice.spent += state.nodes
+    mcts.spent += state.nodes
     if cut:
         return -1
     return state.move | (SURE if state.score >= PROVEN else 0)  # type: ignore[no-any-return]
 
 
-@compiled(_i64(REPLY_TABLE, PRACTICE, _u64, _i64, _i64))
-def place_for(table: Any, practice: Practice, open: Bits, mover: int, waiter: int) -> int:
-    """Where in the table a position is, made ready if it was not there."""
+@compiled(_i64(REPLY_TABLE, MCTS, _u64, _i64, _i64))
+def place_for(table: Any, mcts: Mcts, open: Bits, mover: int, waiter: int) -> int:
+    """Return the index of a position in the table, after clearing its row if it is new."""
     cells = mover * 64 + waiter
     word = scramble(open ^ (_u64(cells) << _u64(50)))
     size = _u64(len(table))
@@ -106,13 +106,13 @@ def place_for(table: Any, practice: Practice, open: Bits, mover: int, waiter: in
     for step in range(_NEIGHBOURS):
         at = (begin + step) % len(table)
         entry = table[at]
-        if entry.stamp != practice.stamp:
+        if entry.stamp != mcts.stamp:
             chosen = at
             break
         if entry.open == open and entry.cells == cells:
             return at  # type: ignore[no-any-return]
     entry = table[chosen]
-    entry.open, entry.cells, entry.stamp = open, cells, practice.stamp
+    entry.open, entry.cells, entry.stamp = open, cells, mcts.stamp
     entry.sure = _u64(0)
     for player in range(len(entry.asked)):
         entry.asked[player] = 0
@@ -123,33 +123,33 @@ def place_for(table: Any, practice: Practice, open: Bits, mover: int, waiter: in
 
 @compiled(types.boolean(RECORDS, _i64, _i64, _u64, _i64, _i64))
 def ask_once(records: Records, at: int, number: int, open: Bits, mover: int, waiter: int) -> bool:
-    """Ask a player about the position at a place of the table; False if it was cut short."""
-    board, state, practice = records.boards[0], records.states[0], records.practices[0]
-    if not may_go_on(practice):
+    """Add a model's answer to row `at` of the table; return False if the budget ended first."""
+    board, state, mcts = records.boards[0], records.states[0], records.mcts_states[0]
+    if not may_go_on(mcts):
         return False
     entry, player = records.replies[at], records.players[number]
     limit, seed = player.limit, player.seed
-    player.limit = min(limit, practice.limit - practice.spent)
+    player.limit = min(limit, mcts.limit - mcts.spent)
     player.seed = scramble(seed + _u64(entry.asked[number]) * _u64(GOLDEN))
-    practice.generation += _u64(1)
-    search_for(board, state, player, practice.generation, open, mover, waiter)
-    # The clock, too, stops a search by its limit.
+    mcts.generation += _u64(1)
+    search_for(board, state, player, mcts.generation, open, mover, waiter)
+    # The clock stops a search by changing its limit.
     stopped = board.limit != player.limit
     cut = stopped or (player.limit < limit and state.nodes >= player.limit)
     player.limit, player.seed = limit, seed
     if cut:
-        practice.spent += state.nodes
+        mcts.spent += state.nodes
         return False
-    always = player.entry == practice.alphabeta
-    plain = always or player.entry == practice.plain_deepening
+    always = player.entry == mcts.alphabeta
+    plain = always or player.entry == mcts.plain_deepening
     equal = _u64(1) << _u64(state.move)
     if state.score >= PROVEN:
         entry.sure |= _u64(1) << _u64(number)
     if plain:
-        board.limit = practice.limit - practice.spent
+        board.limit = mcts.limit - mcts.spent
         equal = equal_moves(board, state, open, mover, waiter)
         cut = state.nodes >= board.limit
-    practice.spent += state.nodes
+    mcts.spent += state.nodes
     if cut:
         return False
     left = moves(board, open, mover)
@@ -159,17 +159,17 @@ def ask_once(records: Records, at: int, number: int, open: Bits, mover: int, wai
             entry.weights[number, way] += SHARE // count(equal)
         way += 1
         left = rest(left)
-    # How deep a plain search gets in its nodes depends on the order, too.
+    # The depth that plain deepening reaches depends on the order, so it is asked several times.
     entry.asked[number] = ALWAYS if always else entry.asked[number] + 1
     return True
 
 
-@compiled(types.void(REPLY_TABLE, types.Array(PRACTICE, 1, "C"), REPLY_TABLE))
-def put_back(table: Any, practices: Any, kept: Any) -> None:
-    """Write replies that were kept to the table."""
+@compiled(types.void(REPLY_TABLE, types.Array(MCTS, 1, "C"), REPLY_TABLE))
+def put_back(table: Any, mcts_states: Any, kept: Any) -> None:
+    """Write kept replies to the table."""
     for number in range(len(kept)):
         one = kept[number]
-        at = place_for(table, practices[0], one.open, one.cells // 64, one.cells % 64)
+        at = place_for(table, mcts_states[0], one.open, one.cells // 64, one.cells % 64)
         entry = table[at]
         entry.sure = one.sure
         for player in range(len(one.asked)):

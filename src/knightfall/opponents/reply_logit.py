@@ -1,12 +1,11 @@
-"""The stranger: an opponent that is no model, whose replies are drawn from a conditional logit.
+"""The stranger: a conditional logit that predicts the replies of opponents without a model.
 
-A reply is as likely as exp(w·f), where f is what can be said of it: what heuristics count, whether
-well-known searches would choose it, and, where the solver can tell soon, whether it keeps the win
-and how hard that is to see.  The weights w were fitted to decisions of many agents
-(``knightfall learn chances``).  That few replies keep the win is in the sum by which exp(w·f) is
-divided.
+A reply has a probability proportional to exp(w·f), where f are its features: what heuristics count,
+whether well-known searches would choose it and, where the solver is fast enough, whether it keeps
+the win and how many nodes that takes to see.  The weights w were fitted to decisions of many agents
+(``knightfall learn chances``).  If few replies keep the win, the normalisation accounts for it.
 
-Then what any player replies in a trial, and what all of them would.
+The second half draws the reply of any opponent in a trial, and looks up the replies of several.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, moves, spread
-from knightfall.opponents.practice_state import (
+from knightfall.opponents.mcts_state import (
     FEATURES,
-    PRACTICE,
+    MCTS,
     RECORDS,
     SURE,
     WAYS,
-    Practice,
+    Mcts,
     Records,
     may_go_on,
 )
@@ -38,20 +37,20 @@ from knightfall.solver.winloss import who_wins
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 
 SHARES = 250
-"""Probabilities are kept as so many parts of the whole."""
+"""Resolution of a probability: it is stored as a multiple of 1/250."""
 
 COUNTED = 8
-"""Features that are counted on the board; after them come the judges."""
+"""Number of features that are counted on the board; the judges' choices follow them."""
 
 
-@compiled(types.void(GEOMETRY, PRACTICE, _i64, _u64, _i64, _i64))
-def _count_up(
-    board: Geometry, practice: Practice, way: int, open: Bits, cell: int, waiter: int
+@compiled(types.void(GEOMETRY, MCTS, _i64, _u64, _i64, _i64))
+def _count_features(
+    board: Geometry, mcts: Mcts, way: int, open: Bits, cell: int, waiter: int
 ) -> None:
-    """What can be counted after a reply to a cell, which is not open any more."""
+    """Write the counted features of a reply to `cell`, which is no longer in `open`."""
     mine, theirs = moves(board, open, cell), moves(board, open, waiter)
     second, their_second = spread(board, mine) & open, spread(board, theirs) & open
-    row = practice.features[way]
+    row = mcts.features[way]
     row[0] = count(mine) / 4.0
     row[1] = count(theirs) / 4.0
     row[2] = count(second) / 8.0
@@ -65,12 +64,12 @@ def _count_up(
 
 
 @compiled(types.boolean(RECORDS, _i64, _u64, _i64, _i64))
-def look_at(records: Records, at: int, open: Bits, mover: int, waiter: int) -> bool:
-    """Write the features of all replies to `practice.features`; False if it was cut short."""
-    board, practice, entry = records.boards[0], records.practices[0], records.replies[at]
-    judges = len(practice.judges)
+def compute_features(records: Records, at: int, open: Bits, mover: int, waiter: int) -> bool:
+    """Write the features of all replies to `mcts.features`; False if the budget ended first."""
+    board, mcts, entry = records.boards[0], records.mcts_states[0], records.replies[at]
+    judges = len(mcts.judges)
     for judge in range(judges):
-        number = practice.judges[judge]
+        number = mcts.judges[judge]
         if entry.asked[number] == 0 and not ask_once(records, at, number, open, mover, waiter):
             return False
     share = count(open) / count(board.every)
@@ -79,21 +78,21 @@ def look_at(records: Records, at: int, open: Bits, mover: int, waiter: int) -> b
         cell = first(left)
         left = rest(left)
         after = open & ~(_u64(1) << _u64(cell))
-        _count_up(board, practice, way, after, cell, waiter)
-        row = practice.features[way]
+        _count_features(board, mcts, way, after, cell, waiter)
+        row = mcts.features[way]
         for judge in range(judges):
-            chosen = entry.weights[practice.judges[judge], way] > 0
+            chosen = entry.weights[mcts.judges[judge], way] > 0
             row[COUNTED + judge] = 1.0 if chosen else 0.0
         lets_go, effort = -1, 0.0
-        if count(open) <= practice.truth_cells:
-            if not may_go_on(practice):
+        if count(open) <= mcts.truth_cells:
+            if not may_go_on(mcts):
                 return False
             state = records.solver_states[0]
             before = state.nodes
-            allowed = min(practice.settle_nodes, practice.limit - practice.spent)
+            allowed = min(mcts.settle_nodes, mcts.limit - mcts.spent)
             records.solver_boards[0].limit = before + allowed
             lets_go = who_wins(records.solver_boards, records.solver_states, after, waiter, cell)
-            practice.spent += state.nodes - before
+            mcts.spent += state.nodes - before
             effort = math.log(1.0 + state.nodes - before) / 5.0
         rest_at = COUNTED + judges
         row[rest_at] = 1.0 if lets_go == 1 else 0.0
@@ -105,64 +104,62 @@ def look_at(records: Records, at: int, open: Bits, mover: int, waiter: int) -> b
     return True
 
 
-@compiled(types.void(PRACTICE, _i64))
-def weigh_up(practice: Practice, ways: int) -> None:
-    """Write how likely each reply is, by its features, to `practice.probabilities`."""
+@compiled(types.void(MCTS, _i64))
+def compute_probabilities(mcts: Mcts, ways: int) -> None:
+    """Write the probability of each reply, by its features, to `mcts.probabilities`."""
     best = -math.inf
     for way in range(ways):
         value = 0.0
         for feature in range(FEATURES):
-            value += practice.habits[feature] * practice.features[way, feature]
-        practice.probabilities[way] = value
+            value += mcts.logit_weights[feature] * mcts.features[way, feature]
+        mcts.probabilities[way] = value
         best = max(best, value)
     total = 0.0
     for way in range(ways):
-        practice.probabilities[way] = math.exp(practice.probabilities[way] - best)
-        total += practice.probabilities[way]
+        mcts.probabilities[way] = math.exp(mcts.probabilities[way] - best)
+        total += mcts.probabilities[way]
     for way in range(ways):
-        practice.probabilities[way] /= total
+        mcts.probabilities[way] /= total
 
 
 @compiled(types.boolean(RECORDS, _i64, _u64, _i64, _i64))
 def ask_stranger(records: Records, at: int, open: Bits, mover: int, waiter: int) -> bool:
-    """Ask the stranger about the position at a place of the table; False if it was cut short."""
-    if not look_at(records, at, open, mover, waiter):
+    """Write the stranger's replies to row `at`; return False if the budget ended first."""
+    if not compute_features(records, at, open, mover, waiter):
         return False
-    practice, entry = records.practices[0], records.replies[at]
+    mcts, entry = records.mcts_states[0], records.replies[at]
     ways = count(moves(records.boards[0], open, mover))
-    weigh_up(practice, ways)
+    compute_probabilities(mcts, ways)
     for way in range(ways):
-        entry.weights[practice.stranger, way] = _i64(SHARES * practice.probabilities[way] + 0.5)
-    entry.asked[practice.stranger] = ALWAYS
+        entry.weights[mcts.stranger, way] = _i64(SHARES * mcts.probabilities[way] + 0.5)
+    entry.asked[mcts.stranger] = ALWAYS
     return True
 
 
-# -- what any player replies --------------------------------------------------------------------
+# -- the reply of any opponent ------------------------------------------------------------------
 
 
 @compiled(types.boolean(RECORDS, _i64, _i64, _u64, _i64, _i64))
 def _ask(records: Records, at: int, number: int, open: Bits, mover: int, waiter: int) -> bool:
-    """Ask a player, be it a search or the stranger; False if it was cut short."""
-    if number == records.practices[0].stranger:
+    """Add an answer of any opponent to row `at`; return False if the budget ended first."""
+    if number == records.mcts_states[0].stranger:
         return ask_stranger(records, at, open, mover, waiter)
     return ask_once(records, at, number, open, mover, waiter)
 
 
 @compiled(_i64(RECORDS, _i64, _u64, _i64, _i64))
 def reply(records: Records, number: int, open: Bits, mover: int, waiter: int) -> int:
-    """What a player moves to, drawn from what it may, with the flag `SURE`; −1 if cut short."""
-    practice = records.practices[0]
-    at = place_for(records.replies, practice, open, mover, waiter)
+    """Draw a reply; return its cell with the flag `SURE`, −1 if the budget ended first."""
+    mcts = records.mcts_states[0]
+    at = place_for(records.replies, mcts, open, mover, waiter)
     entry = records.replies[at]
-    if entry.asked[number] < practice.samples and not _ask(
-        records, at, number, open, mover, waiter
-    ):
+    if entry.asked[number] < mcts.samples and not _ask(records, at, number, open, mover, waiter):
         return -1
     total = 0
     for way in range(WAYS):
         total += entry.weights[number, way]
-    practice.draws += _u64(1)
-    word = scramble(practice.seed + practice.draws * _u64(GOLDEN))
+    mcts.draws += _u64(1)
+    word = scramble(mcts.seed + mcts.draws * _u64(GOLDEN))
     lot = _i64(word % _u64(total))
     left = moves(records.boards[0], open, mover)
     for way in range(WAYS):
@@ -175,12 +172,12 @@ def reply(records: Records, number: int, open: Bits, mover: int, waiter: int) ->
 
 
 @compiled(_i64(RECORDS, types.Array(types.boolean, 1, "C"), _u64, _i64, _i64))
-def ask_about(records: Records, whom: Any, open: Bits, mover: int, waiter: int) -> int:
-    """Ask some players about a position until all is known of them; its place in the table."""
-    practice = records.practices[0]
-    at = place_for(records.replies, practice, open, mover, waiter)
-    for number in range(len(whom)):
-        while whom[number] and records.replies[at].asked[number] < practice.samples:
+def ask_about(records: Records, mask: Any, open: Bits, mover: int, waiter: int) -> int:
+    """Complete the replies of some opponents to a position; return its index in the table."""
+    mcts = records.mcts_states[0]
+    at = place_for(records.replies, mcts, open, mover, waiter)
+    for number in range(len(mask)):
+        while mask[number] and records.replies[at].asked[number] < mcts.samples:
             if not _ask(records, at, number, open, mover, waiter):
                 return at
     return at

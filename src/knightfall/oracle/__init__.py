@@ -1,1 +1,1 @@
-"""The oracle: agents and games held against the exact truth."""
+"""Judge agents, games and heuristics by exact values from the solver."""

@@ -1,4 +1,4 @@
-"""A game held against the truth: which moves kept the win, which gave it away."""
+"""Annotate a game with exact values: which moves kept the win and which gave it away."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from knightfall.notation import (
     read_game_file,
     saved_games,
 )
-from knightfall.position import Position, Side, other
+from knightfall.position import Side, other
 from knightfall.solver.solve import Solver
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MoveQuality = Literal["keeps", "blunder", "safe", "only", "lost", "unknown"]
 
 FEW = 6
-"""Winning moves that are named; placements may have dozens."""
+"""Largest number of winning moves that are named in a remark; a placement may have dozens."""
 
 SIDES: tuple[Side, Side] = ("w", "b")
 KNIGHT: dict[Side, str] = {"w": "♘", "b": "♞"}
@@ -46,7 +46,7 @@ _STYLE: dict[MoveQuality, str] = {"blunder": "bold red", "keeps": "green"}
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A move and what it did.  `winning` are the moves that win; None if that was not found out."""
+    """A move of a game and its effect.  `winning` are the moves that win; None if not yet known."""
 
     ply: int
     side: Side
@@ -56,10 +56,18 @@ class Remark:
     placement: bool
 
     @property
-    def quality(self) -> MoveQuality:
-        """``keeps`` and ``blunder`` are real choices: some moves won and some lost.
+    def winner(self) -> Side | None:
+        """The winner of the position before the move; None if not yet known."""
+        if self.winning is None:
+            return None
+        return self.side if self.winning else other(self.side)
 
-        ``only``: the one legal move, and it wins; ``safe``: every move wins; ``lost``: none does.
+    @property
+    def quality(self) -> MoveQuality:
+        """Classify the move by whether it won and whether there was a choice.
+
+        ``keeps`` and ``blunder`` are real choices: some moves won and some lost.  ``only``: the one
+        legal move, and it wins; ``safe``: every move wins; ``lost``: none does.
         """
         if self.winning is None:
             return "unknown"
@@ -73,7 +81,7 @@ class Remark:
 
     @property
     def words(self) -> str:
-        """The same for people."""
+        """The quality as a phrase for a printed annotation."""
         winning, doing = self.winning or (), "placement" if self.placement else "move"
         match self.quality:
             case "unknown":
@@ -93,10 +101,10 @@ class Remark:
 
 @dataclass(frozen=True)
 class Annotation(Displayable):
-    """A judged game.
+    """An annotated game.
 
-    `winners` tells who wins each position of the game, from the start to the last: one more than
-    there are moves.  None where it was not found out.
+    `winners` holds the winner of each position of the game, from the first to the last: one entry
+    more than there are moves.  An entry is None if the solver was interrupted before it.
     """
 
     game: Scoresheet
@@ -105,18 +113,18 @@ class Annotation(Displayable):
 
     @property
     def partial(self) -> bool:
-        """Whether Ctrl-C came before the truth about every move."""
+        """Whether Ctrl-C interrupted the solver before every position was solved."""
         return None in self.winners
 
     @property
     def blunders(self) -> list[Remark]:
-        """Every win that was given away, by either player."""
+        """The moves of either player that gave a win away."""
         return [remark for remark in self.remarks if remark.quality == "blunder"]
 
     # -- for people ------------------------------------------------------------------------
 
     def parts(self) -> Iterator[Part]:
-        """The moves line by line, the end, the chart, and what each player made of its wins."""
+        """Yield the moves line by line, the result, the chart, and a summary per player."""
         unicode = unicode_is_shown()
         knight = KNIGHT if unicode else LETTER
         yield f"from {self.game.start.fen}"
@@ -141,9 +149,9 @@ class Annotation(Displayable):
         return html_of([begin, table]) + self.to_svg() + html_of(end)
 
     def _chart(self, unicode: bool) -> Iterator[Part]:
-        from knightfall.oracle.swing import text
+        from knightfall.oracle.winner_chart import chart_lines
 
-        rows, knight = text(self, unicode=unicode), KNIGHT if unicode else LETTER
+        rows, knight = chart_lines(self, unicode=unicode), KNIGHT if unicode else LETTER
         for side in SIDES:
             yield f"{knight[side]} wins  {rows[side]}".rstrip()
         if rows["blunders"]:
@@ -177,7 +185,7 @@ class Annotation(Displayable):
     # -- for scripts -----------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values."""
+        """Return the annotation as JSON values."""
         return {
             **self.game.to_dict(),
             "partial": self.partial,
@@ -198,16 +206,16 @@ class Annotation(Displayable):
     # -- as a picture ----------------------------------------------------------------------
 
     def to_svg(self) -> str:
-        """Who was winning after every ply, as an image that stands on its own."""
-        from knightfall.oracle.swing import svg
+        """Return a self-contained SVG chart of the winner after every ply."""
+        from knightfall.oracle.winner_chart import chart_svg
 
-        return svg(self)
+        return chart_svg(self)
 
     def plot(self) -> Figure:
-        """The same as a matplotlib figure."""
-        from knightfall.oracle.plots import swing_plot
+        """Return the chart of the winner after every ply as a matplotlib figure."""
+        from knightfall.oracle.plots import winner_plot
 
-        return swing_plot(self)
+        return winner_plot(self)
 
 
 def _some(winning: tuple[str, ...]) -> str:
@@ -225,38 +233,35 @@ def annotate(
     store: str | os.PathLike[str] | None = None,
     progress: bool | OnProgress = True,
 ) -> Annotation:
-    """Judge every placement and move of a game.
+    """Solve every position of a game and return its annotation.
 
-    The game is given as a text: its moves, after a FEN if it did not begin on an empty 7×7 board,
-    or whatever else `find_game` knows (a file, a saved game, the name of one in the store, which
-    is the user's own unless another file is given).
+    `game` is a text: the moves, after a FEN if the game did not begin on an empty 7×7 board, or
+    anything else that `find_game` accepts (a file, a saved game, the name of a game in the store).
+    `store` is the file of that store; None is the user's own.
 
-    The end is judged first, because it is easy: what is known when Ctrl-C comes stays.
-    `progress` shows how many moves, of all that could have been played, have been decided, or is
-    a function that hears it.
+    Positions are solved from the end backwards, because late ones are cheap.  Ctrl-C ends the work
+    and keeps what is solved.  `progress` shows how many of all legal moves have been solved, or is
+    a function that is called with that number.
     """
     sheet = find_game(game, store) if isinstance(game, str) else game
     if not sheet.moves:
         raise KnightfallError(
-            f"the game from {sheet.start.fen!r} has no moves: give placements and moves in order, "
+            f"the game from {sheet.start.fen!r} has no moves; list placements and moves in order, "
             "as in 'b5 e2 d4 f4'"
         )
-    with progress_or_callback(progress, "moves judged", questions(sheet)) as tell:
+    with progress_or_callback(progress, "moves judged", progress_total(sheet)) as tell:
         winning, last = _judge(sheet, tell)
-    return Annotation(
-        game=sheet,
-        remarks=tuple(_remarks(sheet, winning)),
-        winners=(*_winners(sheet, winning), last),
-    )
+    remarks = tuple(_remarks(sheet, winning))
+    return Annotation(sheet, remarks, (*(remark.winner for remark in remarks), last))
 
 
-def questions(game: Scoresheet) -> int:
-    """What progress will have counted up to at the end."""
+def progress_total(game: Scoresheet) -> int:
+    """Return the final value of the progress count: the legal moves of all positions."""
     return sum(len(position.legal_moves) for position in game.positions[:-1])
 
 
 def _judge(game: Scoresheet, on_progress: OnProgress) -> tuple[list[tuple[str, ...] | None], Side]:
-    """The winning moves of each position that has a move, and who wins the last position."""
+    """Return the winning moves of each position that has a move, and the winner of the last one."""
     enable_keyboard_interrupt()
     truth = Solver.of(game.start.board)
     winning: list[tuple[str, ...] | None] = [None] * len(game.moves)
@@ -269,7 +274,8 @@ def _judge(game: Scoresheet, on_progress: OnProgress) -> tuple[list[tuple[str, .
         on_progress(done)
 
     try:
-        last = _winner(game.final, truth.wins(game.final))
+        mover = game.final.to_move
+        last = mover if truth.wins(game.final) else other(mover)
         for at in range(len(game.moves) - 1, -1, -1):
             position, before = game.positions[at], done
             winning[at] = truth.winning_moves(position, lambda: tell(1))
@@ -294,17 +300,6 @@ def _remarks(game: Scoresheet, winning: Sequence[tuple[str, ...] | None]) -> lis
     ]
 
 
-def _winners(game: Scoresheet, winning: Sequence[tuple[str, ...] | None]) -> list[Side | None]:
-    return [
-        None if moves is None else _winner(position, bool(moves))
-        for position, moves in zip(game.positions, winning, strict=False)
-    ]
-
-
-def _winner(position: Position, mover_wins: bool) -> Side:
-    return position.to_move if mover_wins else other(position.to_move)
-
-
 # -- which game a text means ------------------------------------------------------------------
 
 
@@ -312,7 +307,7 @@ StorePath = str | os.PathLike[str] | None
 
 
 def find_game(text: str, store: StorePath = None) -> Scoresheet:
-    """The game that a text is or names.
+    """Return the game that a text is or names.
 
     A name is that of a file, of a saved game, or of a stored one such as ``3.17.0``; ``last`` is
     the game that was played last: the newest saved one, or that of the store's last run (game 0
@@ -335,15 +330,15 @@ def find_game(text: str, store: StorePath = None) -> Scoresheet:
         if saved:
             return read_game_file(saved[0])
     raise KnightfallError(
-        f"there is no game {text!r}, neither as moves, nor as a file, nor saved in "
-        f"{games_folder()}, nor by a name such as 3.17.0 in the store{nearest(text, files)}"
+        f"unknown game {text!r}: it is not a list of moves, not a file, not saved in "
+        f"{games_folder()}, and not a name such as 3.17.0 in the store{nearest(text, files)}"
     )
 
 
 def _is_file(text: str) -> bool:
     try:
         return Path(text).expanduser().is_file()
-    except (OSError, RuntimeError, ValueError):  # too long for a name, no such home, a zero byte
+    except (OSError, RuntimeError, ValueError):  # name too long, unknown ~user, zero byte
         return False
 
 
@@ -356,7 +351,7 @@ def _stored(name: str, store: StorePath) -> Scoresheet:
 
 
 def _last_run(store: StorePath) -> float | None:
-    """When the last run was finished or, failing that, begun; None if it has no games."""
+    """Return when the last run finished or, if it has not, began; None if it has no games."""
     from knightfall.arena.store import Store
 
     try:

@@ -1,6 +1,6 @@
-"""Does a heuristic keep its promises, what does it cost, and does it know anything?
+"""Check a heuristic: which properties it has, what it costs, and how well it predicts the winner.
 
-The first thing to ask about a heuristic one has written.
+This is the first command to run on a new heuristic.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from knightfall.isolation.limits import is_expendable
 from knightfall.isolation.run_isolated import ChildExited, run_isolated
 from knightfall.kernel.compile import quiet
 from knightfall.kernel.geometry import geometry
-from knightfall.oracle.measures import Auc, Scored, auc
-from knightfall.oracle.questions import (
-    Question,
+from knightfall.oracle.batch_evaluation import (
+    Batch,
+    EvaluationFailed,
     SecondProcess,
-    Sheet,
-    Unanswered,
     Values,
-    answers,
-    image,
-    questions_about,
+    Viewpoint,
+    both_viewpoints,
+    evaluate,
+    mirrored,
     sample,
 )
+from knightfall.oracle.measures import Auc, Scored, auc
 from knightfall.position import Position
 from knightfall.reading import Between, Whole
 from knightfall.reading import check as check_shape
@@ -43,12 +43,12 @@ from knightfall.solver.solve import Solver
 from knightfall.statistics.rates import Z
 
 BASELINE = "improved"
-"""What a heuristic is compared with."""
+"""The heuristic that every other one is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The answer to one question; `wrong` if a promise is broken, `example` shows where."""
+    """The result of one check; `wrong` if a promise is broken, with an `example` position."""
 
     about: str
     text: str
@@ -58,20 +58,20 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Nanoseconds an evaluation takes, and one of the baseline's in the same moments."""
+    """Nanoseconds per evaluation of a heuristic and, timed in turn with it, of the baseline."""
 
     nanoseconds: float
     baseline: float
 
     @property
     def ratio(self) -> float:
-        """How many times as long."""
+        """The cost as a multiple of the baseline's."""
         return self.nanoseconds / self.baseline
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How well values tell positions that are won for the mover from lost ones."""
+    """How well values separate positions that the mover wins from those it loses."""
 
     positions: int
     auc: Auc
@@ -80,10 +80,10 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Check(Displayable):
-    """What was found out about a heuristic.
+    """The results of all checks of one heuristic.
 
-    `cost` and `truth` are None if it raised an error or did not return, `truth` also where all
-    positions have the same winner.
+    `cost` and `truth` are None if the heuristic raised an error or did not return; `truth` is also
+    None if the same side wins all positions.
     """
 
     heuristic: str
@@ -95,11 +95,11 @@ class Check(Displayable):
 
     @property
     def wrong(self) -> tuple[CheckResult, ...]:
-        """The promises that are broken."""
+        """The checks that failed."""
         return tuple(finding for finding in self.findings if finding.wrong)
 
     def parts(self) -> Iterator[Part]:
-        """What was examined, the findings, and what is wrong, if anything is."""
+        """Yield the title, the table of results, and the list of failed checks."""
         board = f"{self.board.width}×{self.board.height}"
         yield Heading(f"{self.heuristic} on {board}, {self.positions} positions from random games")
         yield ""
@@ -111,11 +111,11 @@ class Check(Displayable):
         if self.wrong:
             yield f"wrong: {', '.join(finding.about for finding in self.wrong)}"
         else:
-            yield "nothing is wrong with it"
+            yield "no promise is broken"
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, as JSON can hold it."""
-        told: dict[str, Any] = {
+        """Return all results as JSON values."""
+        values: dict[str, Any] = {
             "heuristic": self.heuristic,
             "board": self.board.text,
             "positions": self.positions,
@@ -128,44 +128,44 @@ class Check(Displayable):
             "truth": None,
         }
         if self.cost is not None:
-            told["cost"] = {
+            values["cost"] = {
                 "nanoseconds": self.cost.nanoseconds,
                 BASELINE: self.cost.baseline,
                 "ratio": self.cost.ratio,
             }
         if self.truth is not None:
             mine, usual = self.truth.auc, self.truth.baseline
-            told["truth"] = {
+            values["truth"] = {
                 "positions": self.truth.positions,
                 "auc": mine.value,
                 "error": mine.error,
                 BASELINE: {"auc": usual.value, "error": usual.error},
                 "null": {"auc": 0.5, "error": 0.0},
             }
-        return told
+        return values
 
 
 # -- finding it out ----------------------------------------------------------------------------
 
 
 POSITIONS, FEWEST = 600, 60
-"""Positions to ask about, and how many at least if an evaluation takes long."""
+"""Number of positions to evaluate, and the minimum if an evaluation is slow."""
 
 SECONDS = 2.0
-"""What the evaluations together should take."""
+"""Target for the total time of all evaluations, in seconds."""
 
 SOLVABLE = 42
-"""Open cells up to which the solver needs some milliseconds, on any board."""
+"""Largest number of open cells that the solver decides in milliseconds, on any board."""
 
 EXAMINING = 600.0
-"""Seconds that all this may take in another process."""
+"""Time limit of a check in another process, in seconds."""
 
 ROUNDS, TIMING = 3, 0.3
-"""A heuristic is timed so often at least, for so many seconds in all; the shortest time counts."""
+"""Minimum number of timings, and their minimum total in seconds; the fastest one counts."""
 
 
 def check(heuristic: str, *, board: str | Board = "7x7") -> Check:
-    """Examine a heuristic, given by its id."""
+    """Check a heuristic, given by its id, on positions from random games."""
     board = Board.named(board) if isinstance(board, str) else board
     ready = evaluator(heuristic)
     if not ready.compiled and ready.available_elsewhere and not is_expendable():
@@ -174,51 +174,53 @@ def check(heuristic: str, *, board: str | Board = "7x7") -> Check:
     try:
         positions = positions[: _affordable(ready, positions)]
         return _examine(ready, positions)
-    except Unanswered as failure:
-        asked = failure.question
+    except EvaluationFailed as failure:
+        asked = failure.viewpoint
         example = {"fen": asked.position.fen, "for": asked.side, "error": str(failure)}
         about = "returns" if failure.endless else "raises"
-        found = CheckResult(about, f"{failure} (at {asked.place})", True, example)
+        found = CheckResult(about, f"{failure} (at {asked})", True, example)
         return Check(ready.id, board, len(positions), (found, _compiled(ready, [], np.zeros(0))))
 
 
 def _checked_elsewhere(ready: Evaluator, board: Board) -> Check:
-    """As plain Python it may do anything to its process: let that be another one."""
+    """Check a heuristic in another process: plain Python could harm this one."""
     name, size = ready.id, board.text
     try:
-        said = run_isolated(_checked, name, size, seconds=EXAMINING)
+        reply = run_isolated(_checked, name, size, seconds=EXAMINING)
     except ChildExited as exited:
         raise KnightfallError(f"heuristic {name} {exited}") from None
-    if isinstance(said, dict) and isinstance(said.get("error"), str):
-        raise KnightfallError(said["error"])
+    if isinstance(reply, dict) and isinstance(reply.get("error"), str):
+        raise KnightfallError(reply["error"])
     try:
-        check_shape(_SAID, said)
+        check_shape(_REPLY, reply)
     except KnightfallError as wrong:
-        raise KnightfallError(f"heuristic {name} says something strange: {wrong}") from None
-    cost, truth = said["cost"], said["truth"]
+        raise KnightfallError(f"heuristic {name}: malformed check result: {wrong}") from None
+    cost, truth = reply["cost"], reply["truth"]
     if len(cost or (0, 0)) != 2 or len(truth or (0,) * 5) != 5 or None in (truth or [0])[:2]:
-        raise KnightfallError(f"heuristic {name} says something strange of itself")
+        raise KnightfallError(
+            f"heuristic {name}: malformed check result: cost {cost!r}, truth {truth!r}"
+        )
     return Check(
         name,
         board,
-        said["positions"],
-        tuple(CheckResult(**one) for one in said["findings"]),
+        reply["positions"],
+        tuple(CheckResult(**one) for one in reply["findings"]),
         Cost(*cost) if cost else None,
         Agreement(truth[0], Auc(*truth[1:3]), Auc(*truth[3:])) if truth else None,
     )
 
 
-_SAID = {
+_REPLY = {
     "positions": Whole(0, POSITIONS),
     "findings": [{"about": str, "text": str, "wrong": bool, "example": (None, {str: object})}],
     "cost": (None, [Between(0, 1e18)]),
     "truth": (None, [(None, float)]),
 }
-"""What is said of a heuristic in another process, where that may say what it likes."""
+"""Expected shape of the reply from the other process, which user code may have forged."""
 
 
 def _checked(heuristic: str, board: str) -> dict[str, Any]:
-    """Examine a heuristic in an expendable process."""
+    """Check a heuristic in an expendable process, and return the result as JSON values."""
     try:
         found = check(heuristic, board=board)
     except KnightfallError as error:
@@ -235,35 +237,35 @@ def _checked(heuristic: str, board: str) -> dict[str, Any]:
 
 
 def _affordable(ready: Evaluator, positions: Sequence[Position]) -> int:
-    """How many positions a heuristic can be asked about in reasonable time."""
-    sheet = Sheet(questions_about(positions[:20]))
-    sheet.answers(ready)
+    """Return how many positions can be evaluated within `SECONDS`, at least `FEWEST`."""
+    batch = Batch(both_viewpoints(positions[:20]))
+    batch.evaluate(ready)
     start = time.perf_counter()
-    sheet.run(ready)
+    batch.run(ready)
     each = (time.perf_counter() - start) / len(positions[:20])
     times = 2 + len(positions[0].board.symmetries) + ROUNDS
     return max(FEWEST, int(SECONDS / (each * times)))
 
 
 def _examine(ready: Evaluator, positions: Sequence[Position]) -> Check:
-    board, questions = positions[0].board, questions_about(positions)
+    board, viewpoints = positions[0].board, both_viewpoints(positions)
     elsewhere = SecondProcess(ready, board, len(positions))
     try:
-        values = answers(ready, questions)
-        again = answers(ready, questions[::-1])[::-1]
+        values = evaluate(ready, viewpoints)
+        again = evaluate(ready, viewpoints[::-1])[::-1]
         findings = [
             CheckResult("raises", "nothing"),
-            _finite(questions, values),
+            _finite(viewpoints, values),
             _symmetric(ready, positions, values),
-            _zero_sum(questions, values),
-            _compiled(ready, questions if _equal(values, again) else [], values),
+            _zero_sum(viewpoints, values),
+            _compiled(ready, viewpoints if _equal(values, again) else [], values),
         ]
-        cost, truth = _cost(ready, questions), _agreement(board, questions, values)
-        others = {"asked again in another order": again, "in another process": elsewhere.answers()}
+        cost, truth = _cost(ready, viewpoints), _agreement(board, viewpoints, values)
+        others = {"asked again in another order": again, "in another process": elsewhere.values()}
     finally:
         elsewhere.end()
-    findings.insert(0, _deterministic(questions, values, others))
-    findings += [_told_cost(cost), _told_agreement(truth)]
+    findings.insert(0, _deterministic(viewpoints, values, others))
+    findings += [_cost_result(cost), _truth_result(truth)]
     return Check(ready.id, board, len(positions), tuple(findings), cost, truth)
 
 
@@ -271,95 +273,95 @@ def _examine(ready: Evaluator, positions: Sequence[Position]) -> Check:
 
 
 def _deterministic(
-    questions: Sequence[Question], values: Values, others: dict[str, Values | None]
+    viewpoints: Sequence[Viewpoint], values: Values, others: dict[str, Values | None]
 ) -> CheckResult:
     for how, again in others.items():
-        pairs = [] if again is None else list(zip(questions, values, again, strict=True))
+        pairs = [] if again is None else list(zip(viewpoints, values, again, strict=True))
         differing = [pair for pair in pairs if not same(pair[1], pair[2])]
         if differing:
-            question, one, two = differing[0]
+            viewpoint, one, two = differing[0]
             return CheckResult(
                 "deterministic",
-                f"no: {_number(one)} and, {how}, {_number(two)} at {question.place}; "
+                f"no: {_number(one)} and, {how}, {_number(two)} at {viewpoint}; "
                 f"{len(differing)} of {len(values)} values differ",
                 True,
-                _example(question, one, again=two),
+                _example(viewpoint, one, again=two),
             )
     known = [how for how, again in others.items() if again is not None]
     return CheckResult("deterministic", f"yes: the same when {' and '.join(known)}")
 
 
-def _finite(questions: Sequence[Question], values: Values) -> CheckResult:
+def _finite(viewpoints: Sequence[Viewpoint], values: Values) -> CheckResult:
     for kind, wrong, means in (
-        (np.isnan, True, "counts as the worst of all"),
-        (np.isinf, False, "ranks behind all that is proven"),
+        (np.isnan, True, "counts as the worst value"),
+        (np.isinf, False, "ranks below every proven result"),
     ):
         found = np.flatnonzero(kind(values))
         if len(found):
-            question, value = questions[found[0]], values[found[0]]
+            viewpoint, value = viewpoints[found[0]], values[found[0]]
             return CheckResult(
                 "finite",
-                f"no: {_number(value)}, which {means}, at {question.place}; "
+                f"no: {_number(value)}, which {means}, at {viewpoint}; "
                 f"{len(found)} of {len(values)} values",
                 wrong,
-                _example(question, value),
+                _example(viewpoint, value),
             )
     return CheckResult("finite", "yes")
 
 
 def _symmetric(ready: Evaluator, positions: Sequence[Position], values: Values) -> CheckResult:
-    questions, images = questions_about(positions), positions[0].board.symmetries[1:]
-    for symmetry in images:
-        mirrored = questions_about(image(position, symmetry) for position in positions)
-        seen = answers(ready, mirrored)
-        for question, value, there, other in zip(questions, values, mirrored, seen, strict=True):
+    viewpoints, symmetries = both_viewpoints(positions), positions[0].board.symmetries[1:]
+    for symmetry in symmetries:
+        images = both_viewpoints(mirrored(position, symmetry) for position in positions)
+        seen = evaluate(ready, images)
+        for viewpoint, value, there, other in zip(viewpoints, values, images, seen, strict=True):
             if not same(value, other):
                 return CheckResult(
                     "symmetric",
                     f"no{', though it is declared to be' if ready.symmetric else ''}: "
-                    f"{_number(value)} at {question.place}, {_number(other)} at its image "
-                    f"{there.place}",
+                    f"{_number(value)} at {viewpoint}, {_number(other)} at its image "
+                    f"{there}",
                     ready.symmetric,
-                    _example(question, value, image=there.position.fen, image_value=other),
+                    _example(viewpoint, value, image=there.position.fen, image_value=other),
                 )
     hint = "" if ready.symmetric else "; say so with @heuristic(symmetric=True)"
-    return CheckResult("symmetric", f"yes: {len(images)} images of each position{hint}")
+    return CheckResult("symmetric", f"yes: {len(symmetries)} images of each position{hint}")
 
 
-def _zero_sum(questions: Sequence[Question], values: Values) -> CheckResult:
-    for question, mine, theirs in zip(questions[::2], values[::2], values[1::2], strict=True):
+def _zero_sum(viewpoints: Sequence[Viewpoint], values: Values) -> CheckResult:
+    for viewpoint, mine, theirs in zip(viewpoints[::2], values[::2], values[1::2], strict=True):
         if not same(mine, -theirs):
             return CheckResult(
                 "zero-sum",
-                f"no, and it need not be: {_number(mine)} at {question.place}, {_number(theirs)} "
-                "for the other",
-                example=_example(question, mine, other=theirs),
+                f"no, and it need not be: {_number(mine)} at {viewpoint}, {_number(theirs)} "
+                "for the other side",
+                example=_example(viewpoint, mine, other=theirs),
             )
-    return CheckResult("zero-sum", "yes: what one gains, the other loses")
+    return CheckResult("zero-sum", "yes: the values of the two sides add up to 0")
 
 
-def _compiled(ready: Evaluator, questions: Sequence[Question], values: Values) -> CheckResult:
-    """Whether it is compiled, and then says what Python would say."""
+def _compiled(ready: Evaluator, viewpoints: Sequence[Viewpoint], values: Values) -> CheckResult:
+    """Check whether the heuristic is compiled, and then gives the same values as in Python."""
     if not ready.compiled:
         reason = next(term.why_plain for term in ready.terms if term.why_plain)
         return CheckResult("compiled", f"no, it runs as plain Python: {reason}")
     first = ready.terms[0]
-    if questions and first.users and ready.id in (f"{first.atom}", f"./{first.atom}"):
+    if viewpoints and first.users and ready.id in (f"{first.atom}", f"./{first.atom}"):
         with quiet():
             ready_for_python()
-        board = plain_board(geometry(questions[0].position.board))
-        for question, value in zip(questions[:FEWEST], values, strict=False):
+        board = plain_board(geometry(viewpoints[0].position.board))
+        for viewpoint, value in zip(viewpoints[:FEWEST], values, strict=False):
             try:
-                python = to_float(first.python(board, *question.words))
-            except Exception:  # then it works only if it is compiled
+                python = to_float(first.python(board, *viewpoint.words))
+            except Exception:  # some functions work only when compiled
                 break
             if not same(value, python):
                 return CheckResult(
                     "compiled",
-                    f"not as Python means it, where whole numbers are of any size: "
-                    f"{_number(value)} instead of {_number(python)} at {question.place}",
+                    f"differs from Python, where integers never overflow: "
+                    f"{_number(value)} instead of {_number(python)} at {viewpoint}",
                     True,
-                    _example(question, value, python=python),
+                    _example(viewpoint, value, python=python),
                 )
     return CheckResult("compiled", "yes")
 
@@ -367,20 +369,20 @@ def _compiled(ready: Evaluator, questions: Sequence[Question], values: Values) -
 # -- cost and truth --------------------------------------------------------------------------
 
 
-def _cost(ready: Evaluator, questions: Sequence[Question]) -> Cost:
-    both, sheet = (ready, evaluator(BASELINE)), Sheet(questions)
+def _cost(ready: Evaluator, viewpoints: Sequence[Viewpoint]) -> Cost:
+    both, batch = (ready, evaluator(BASELINE)), Batch(viewpoints)
     times: tuple[list[int], list[int]] = [], []
     begun = time.perf_counter()
     while len(times[0]) < ROUNDS or time.perf_counter() - begun < TIMING:
-        # In turn and only for a moment: the machine may be busy with something else.
+        # In turn and briefly, so that other load on the machine slows both alike.
         for taken, one in zip(times, both, strict=True):
             start = time.perf_counter_ns()
-            sheet.run(one)
+            batch.run(one)
             taken.append(time.perf_counter_ns() - start)
-    return Cost(*(min(taken) / len(questions) for taken in times))
+    return Cost(*(min(taken) / len(viewpoints) for taken in times))
 
 
-def _told_cost(cost: Cost) -> CheckResult:
+def _cost_result(cost: Cost) -> CheckResult:
     return CheckResult(
         "cost",
         f"{cost.ratio:.2g} times {BASELINE}: {duration(cost.nanoseconds / 1e9)} an evaluation, "
@@ -388,11 +390,11 @@ def _told_cost(cost: Cost) -> CheckResult:
     )
 
 
-def _agreement(board: Board, questions: Sequence[Question], values: Values) -> Agreement | None:
-    judge, usual = Solver.of(board), answers(evaluator(BASELINE), questions)
+def _agreement(board: Board, viewpoints: Sequence[Viewpoint], values: Values) -> Agreement | None:
+    judge, usual = Solver.of(board), evaluate(evaluator(BASELINE), viewpoints)
     found: tuple[list[Scored], list[Scored]] = [], []
-    for at in range(0, len(questions), 2):
-        position = questions[at].position
+    for at in range(0, len(viewpoints), 2):
+        position = viewpoints[at].position
         if len(position.open) <= SOLVABLE:
             won = judge.wins(position)
             for scored, all_values in zip(found, (values, usual), strict=True):
@@ -404,17 +406,17 @@ def _agreement(board: Board, questions: Sequence[Question], values: Values) -> A
     return Agreement(len(found[0]), mine, baseline)
 
 
-def _told_agreement(truth: Agreement | None) -> CheckResult:
+def _truth_result(truth: Agreement | None) -> CheckResult:
     if truth is None:
         return CheckResult("truth", "unknown: the same side wins in all of the positions")
     low, high = truth.auc.interval
-    said = "cannot be told from null"
+    finding = "no better than null, within the error"
     if low > 0.5:
-        said = "tells won positions from lost ones better than null"
+        finding = "tells won positions from lost ones better than null"
     elif high < 0.5:
-        said = "prefers lost positions: has it the wrong sign?"
+        finding = "prefers lost positions (wrong sign?)"
     shown = [f"{a.value:.3f} ± {Z * (a.error or 0):.3f}" for a in (truth.auc, truth.baseline)]
-    return CheckResult("truth", f"{said}: AUC {shown[0]}, {BASELINE} {shown[1]}, null 0.5")
+    return CheckResult("truth", f"{finding}: AUC {shown[0]}, {BASELINE} {shown[1]}, null 0.5")
 
 
 def _equal(values: Values, again: Values) -> bool:
@@ -424,10 +426,11 @@ def _equal(values: Values, again: Values) -> bool:
 # -- in words --------------------------------------------------------------------------------
 
 
-def _example(question: Question, value: float, **more: float | str) -> dict[str, Any]:
-    told = {"fen": question.position.fen, "for": question.side, "value": value, **more}
+def _example(viewpoint: Viewpoint, value: float, **more: float | str) -> dict[str, Any]:
+    values = {"fen": viewpoint.position.fen, "for": viewpoint.side, "value": value, **more}
     return {
-        key: what if isinstance(what, str) else for_json(float(what)) for key, what in told.items()
+        key: what if isinstance(what, str) else for_json(float(what))
+        for key, what in values.items()
     }
 
 

@@ -1,7 +1,6 @@
-"""How often a player keeps a won position won, and how far its scores can be trusted.
+"""Grade a player: how often it keeps a win, and how well its scores predict the winner.
 
-Win rates ask "who was better?" once a game; this asks "was that right?" at every move, and an
-exact solver answers.
+A win rate gives one result per game; a grade judges every move of the game by the exact solver.
 """
 
 from __future__ import annotations
@@ -40,11 +39,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
-    """How often a win was kept, over decisions of some kind.
+class WinsKept:
+    """How often a win was kept, over a set of decisions.
 
-    `kept` counts real choices only: some moves won and some lost.  `forced` positions were won
-    whatever was played.  `chance` is what random moves would have kept in the same positions.
+    `kept` counts real choices only: positions in which some moves win and some lose.  `forced` is
+    the number of won positions in which every move wins.  `chance` is the expected rate of random
+    moves in the same positions.
     """
 
     positions: int
@@ -52,11 +52,11 @@ class Keeping:
     forced: int
     kept: Share
     error: float | None
-    """The standard error of the rate; the unit is the family of games from mirrored openings."""
+    """Standard error of the rate, clustered by families of games from mirrored openings."""
     chance: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the counts and rates as JSON values."""
         return {
             "positions": self.positions,
             "won": self.won,
@@ -69,16 +69,16 @@ class Keeping:
 
 @dataclass(frozen=True, slots=True)
 class FirstBlunder:
-    """When a game's first win was given away, by either side."""
+    """The ply of the first blunder of each game, by either side."""
 
     without: Share
-    """The games in which none was."""
+    """The share of games without a blunder."""
     plies: dict[int, int]
-    """Where there was one: games by ply, counted from 1."""
+    """Number of games by the ply of their first blunder, counted from 1."""
 
     @property
     def quartiles(self) -> tuple[float, float, float] | None:
-        """A quarter, half and three quarters of the first blunders come up to these plies."""
+        """The lower quartile, median and upper quartile of the plies; None if there are none."""
         plies = sorted(Counter(self.plies).elements())
         if not plies:
             return None
@@ -88,7 +88,7 @@ class FirstBlunder:
         return low, median, high
 
     def parts(self) -> Iterator[Part]:
-        """How many games had none, and when it came in the others."""
+        """Yield the share of games without a blunder, and the quartiles of the others."""
         without = self.without
         yield (
             f"none in {without.count} of {without.of} games: {percent(without.rate)} "
@@ -99,7 +99,7 @@ class FirstBlunder:
             yield f"otherwise at move {median:g} (median), half between {low:g} and {high:g}"
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the counts as JSON values."""
         return {
             "games_without": _share_dict(self.without),
             "quartiles": self.quartiles,
@@ -109,9 +109,9 @@ class FirstBlunder:
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """A player's scores for the side to move against the truth.
+    """How a player's scores for the side to move compare with the exact winner.
 
-    What its search had proven is counted apart: `proven` of so many were right.
+    Scores that the search had proven are counted separately: `proven` is the share that was right.
     """
 
     scored: int
@@ -120,7 +120,7 @@ class Reliability:
     bins: list[Bin]
 
     def parts(self) -> Iterator[Part]:
-        """The positions by score, and how well the scores tell won ones from lost ones."""
+        """Yield the table of positions by score, the AUC, and the proven scores."""
         if self.bins:
             yield self._table()
         yield f"AUC {_auc(self.auc)} over {self.scored:,} scores"
@@ -143,7 +143,7 @@ class Reliability:
         return table
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the counts and rates as JSON values."""
         auc = None
         if self.auc is not None:
             low, high = self.auc.interval
@@ -166,9 +166,9 @@ class Reliability:
 
 @dataclass(frozen=True)
 class Grade(Displayable):
-    """What the truth says of a player; `reliability` is None for one that gives no scores.
+    """The grade of a player; `reliability` is None if it gives no scores.
 
-    A `partial` grade is that of the first `games` openings.
+    If `partial`, it covers only the first `games` of the `openings`.
     """
 
     player: str
@@ -176,13 +176,13 @@ class Grade(Displayable):
     openings: int
     seed: int
     games: int
-    keeping: dict[str, Keeping]
-    """``overall``, by role, and by phase."""
+    wins_kept: dict[str, WinsKept]
+    """Wins kept: ``overall``, by role, and by phase."""
     first_blunder: FirstBlunder
     reliability: Reliability | None
     seconds: float
     timed: bool = False
-    """Whether it played by the clock: then another grade will differ."""
+    """Whether the player has a time budget: then the grade does not repeat exactly."""
 
     @property
     def partial(self) -> bool:
@@ -190,8 +190,8 @@ class Grade(Displayable):
         return self.games < self.openings
 
     def parts(self) -> Iterator[Part]:
-        """How often wins were kept, when the first was not, and what the scores are worth."""
-        overall = self.keeping["overall"]
+        """Yield how often wins were kept, the first blunders, and the reliability of the scores."""
+        overall = self.wins_kept["overall"]
         yield Heading(f"{self.player} on {self.board.width}×{self.board.height}, seed {self.seed}")
         games = count(self.games, "game")
         if self.partial:
@@ -203,7 +203,7 @@ class Grade(Displayable):
         )
         yield ""
         yield Heading("Keeps the win")
-        yield self._keeping_table()
+        yield self._wins_kept_table()
         yield ""
         yield Heading("First blunder")
         yield from self.first_blunder.parts()
@@ -217,23 +217,23 @@ class Grade(Displayable):
             yield ""
             yield "A time budget does not repeat exactly: expect slightly different numbers."
 
-    def _keeping_table(self) -> Table:
+    def _wins_kept_table(self) -> Table:
         table = Table(["", "kept", "of", "rate", "95 %", "std. error", "at random"])
-        for name, row in self.keeping.items():
+        for name, row in self.wins_kept.items():
             table.add(
                 name,
                 f"{row.kept.count:,}",
                 f"{row.kept.of:,}",
                 percent(row.kept.rate),
                 interval(*row.kept.interval, unit=" %"),
-                # All or nothing varies nowhere; the interval knows better than an error of 0.
+                # At a rate of 0 or 1 the standard error is 0, which is misleading: leave it out.
                 percent(row.error or None, 2),
                 percent(row.chance),
             )
         return table
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values."""
+        """Return the grade as JSON values."""
         return {
             "agent": self.player,
             "board": f"{self.board.width}x{self.board.height}",
@@ -241,21 +241,21 @@ class Grade(Displayable):
             "seed": self.seed,
             "games": self.games,
             "partial": self.partial,
-            "keeps": {name: row.to_dict() for name, row in self.keeping.items()},
+            "keeps": {name: row.to_dict() for name, row in self.wins_kept.items()},
             "first_blunder": self.first_blunder.to_dict(),
             "reliability": None if self.reliability is None else self.reliability.to_dict(),
             "seconds": self.seconds,
         }
 
     def plot(self) -> Figure:
-        """Wins kept by role and phase, and the share of won positions by score."""
+        """Plot the wins kept by role and phase, and the share of won positions by score."""
         from knightfall.oracle.plots import grade_plot
 
         return grade_plot(self)
 
 
 def score_range(bin: Bin) -> str:
-    """The scores of a bin, from the lowest to the highest."""
+    """Return the range of a bin's scores as text."""
 
     def shown(score: float) -> str:
         return f"{score:.4g}".replace("-", "−").replace("inf", "∞")
@@ -296,13 +296,13 @@ def grade(
     executor: Executor | None = None,
     progress: bool | OnProgress = True,
 ) -> Grade:
-    """Let a player play itself from so many openings and judge every move.
+    """Let a player play itself from a number of openings, and judge every move.
 
-    The seed draws the openings, those that a match of that seed begins with, and does nothing
-    else; the result does not depend on who plays: this process, so many `workers`, the Dask
-    cluster with the address `dask`, or an `executor`.  `progress` shows how many games are
-    over, or is a function that hears it.  Ctrl-C, too, ends it with what is known by then, once a
-    game is over.
+    `seed` draws the openings, the same as those of a match with that seed, and nothing else.  The
+    games are played by this process, by a number of `workers`, by the Dask cluster at the address
+    `dask`, or by an `executor`, all with the same result.  `progress` shows how many games have
+    ended, or is a function that is called with that number.  Ctrl-C ends the work and returns the
+    grade of the games so far, if there is one.
     """
     enable_keyboard_interrupt()
     start = time.perf_counter()
@@ -321,10 +321,10 @@ def grade(
     except KeyboardInterrupt:
         if not records:
             raise
-    return summed_up(who, board, openings, seed, records, time.perf_counter() - start)
+    return grade_of_records(who, board, openings, seed, records, time.perf_counter() - start)
 
 
-def summed_up(
+def grade_of_records(
     who: Agent | Analyst,
     board: Board,
     openings: int,
@@ -332,14 +332,14 @@ def summed_up(
     records: Sequence[Record],
     seconds: float = 0.0,
 ) -> Grade:
-    """The grade that the records of the first games come to."""
+    """Return the grade that the records of the first games add up to."""
     return Grade(
         player=who.name if isinstance(who, Agent) else type(who).__name__,
         board=board,
         openings=openings,
         seed=seed,
         games=len(records),
-        keeping=keeping_by_kind(records),
+        wins_kept=wins_kept_by_kind(records),
         first_blunder=first_blunder(records),
         reliability=reliability(records),
         seconds=seconds,
@@ -350,21 +350,27 @@ def summed_up(
 # -- summing up ------------------------------------------------------------------------------
 
 
-def keeping_by_kind(records: Sequence[Record]) -> dict[str, Keeping]:
-    """Overall, for each role, for each phase."""
+def wins_kept_by_kind(records: Sequence[Record]) -> dict[str, WinsKept]:
+    """Count the wins kept overall, for each role, and for each phase."""
     cases = [(record.family, decision) for record in records for decision in record.decisions]
     return {
-        "overall": keeping(cases),
-        **{role: keeping([case for case in cases if case[1].role == role]) for role in ROLES},
-        **{phase: keeping([case for case in cases if case[1].phase == phase]) for phase in PHASES},
+        "overall": count_wins_kept(cases),
+        **{
+            role: count_wins_kept([case for case in cases if case[1].role == role])
+            for role in ROLES
+        },
+        **{
+            phase: count_wins_kept([case for case in cases if case[1].phase == phase])
+            for phase in PHASES
+        },
     }
 
 
-def keeping(cases: Sequence[tuple[Hashable, Decision]]) -> Keeping:
-    """How often the win was kept, over decisions with the families of their games."""
+def count_wins_kept(cases: Sequence[tuple[Hashable, Decision]]) -> WinsKept:
+    """Count the wins kept in decisions, each given with the family of its game."""
     real = [(family, decision) for family, decision in cases if decision.real]
     won = sum(decision.won for _, decision in cases)
-    return Keeping(
+    return WinsKept(
         positions=len(cases),
         won=won,
         forced=won - len(real),
@@ -375,7 +381,7 @@ def keeping(cases: Sequence[tuple[Hashable, Decision]]) -> Keeping:
 
 
 def first_blunder(records: Sequence[Record]) -> FirstBlunder:
-    """The first blunder of every game, if it had one."""
+    """Return the first blunder of each game."""
     plies = [
         next((decision.ply for decision in record.decisions if decision.blunder), None)
         for record in records
@@ -387,7 +393,7 @@ def first_blunder(records: Sequence[Record]) -> FirstBlunder:
 
 
 def reliability(records: Sequence[Record]) -> Reliability | None:
-    """The scores against the truth; None if there are no scores."""
+    """Compare the scores with the exact winners; None if there are no scores."""
     cases: list[Scored] = []
     proven, right = 0, 0
     for record in records:

@@ -1,8 +1,8 @@
-"""The arithmetic of a grade: errors that know of families, ranks against the truth.
+"""Statistics of a grade: clustered standard errors, AUC, and bins of scores.
 
 Decisions of one game resemble each other, and so do games from openings that are mirror images.
-Whatever claims to be a standard error therefore takes such a family of games as its unit.  Few or
-one-sided games give a defined answer, or None; never nan.
+A family is the set of games from openings that are mirror images; every standard error here is
+clustered by family.  Samples that are too small or one-sided give None, never nan.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from knightfall.statistics.rates import Share, Z
 
 
 def clustered_error(cases: Iterable[tuple[Hashable, int, int]]) -> float | None:
-    """The standard error of Σk / Σn, where each case brings its family, k and n.
+    """Return the standard error of Σk / Σn, where each case brings its family, k and n.
 
     A ratio estimator: with p the overall rate, k − p·n is what a family adds to the error, and
-    families are independent.  None for fewer than two families that bring anything.
+    families are independent.  None for fewer than two families with n > 0.
     """
     families: dict[Hashable, list[int]] = {}
     for family, k, n in cases:
@@ -49,24 +49,24 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Auc:
-    """The chance that a won position scores above a lost one (a tie counts half)."""
+    """The probability that a won position scores above a lost one (a tie counts half)."""
 
     value: float
     error: float | None
 
     @property
     def interval(self) -> tuple[float, float]:
-        """About 95 %; all that is possible where there is no error to go by."""
+        """The 95 % interval, clipped to 0 … 1; all of 0 … 1 if the error is unknown."""
         if self.error is None:
             return 0.0, 1.0
         return max(0.0, self.value - Z * self.error), min(1.0, self.value + Z * self.error)
 
 
 def auc(cases: Sequence[Scored]) -> Auc | None:
-    """How well the scores tell won positions from lost ones; None without some of either.
+    """Return how well the scores separate won from lost positions; None unless there are both.
 
-    The error is DeLong's, summed up by families as Obuchowski does: each position is replaced by
-    the share of the other kind that it is on the right side of.
+    The error is DeLong's, clustered by family as Obuchowski does: each position is replaced by the
+    share of positions with the other result that it is ranked correctly against.
     """
     won = np.array([case.won for case in cases], bool)
     if won.all() or not won.any():
@@ -95,7 +95,7 @@ def auc(cases: Sequence[Scored]) -> Auc | None:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The positions with scores from `lowest` to `highest`, and how many of them are won."""
+    """The positions with scores from `lowest` to `highest`, and the share of them that is won."""
 
     lowest: float
     highest: float
@@ -103,10 +103,10 @@ class Bin:
 
 
 def quantile_bins(cases: Sequence[Scored], bins: int) -> list[Bin]:
-    """At most so many bins of about equal size, from the lowest scores up.
+    """Return at most `bins` bins of about equal size, from the lowest scores up.
 
-    Equal scores are never torn apart: all go where the middle one of them belongs, so a score
-    that half the positions share makes one large bin.
+    Equal scores stay in one bin, that of the middle one of them, so a score that half the positions
+    share makes one large bin.
     """
     tally: dict[float, list[int]] = {}
     for case in cases:

@@ -1,4 +1,4 @@
-"""Grades and annotations as matplotlib figures."""
+"""Plot grades and annotations with matplotlib."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from knightfall.arena.chart_style import (
 )
 from knightfall.display.numbers import count
 from knightfall.oracle.grade import score_range
-from knightfall.oracle.swing import BAR, LABEL_EVERY
+from knightfall.oracle.winner_chart import BAR, LABEL_EVERY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,25 +33,25 @@ if TYPE_CHECKING:
 
 @styled
 def grade_plot(grade: Grade) -> Figure:
-    """Wins kept, by role and phase; and, for a player with scores, how many of them come true."""
+    """Plot the wins kept by role and phase and, if there are scores, their reliability."""
     board = f"{grade.board.width}×{grade.board.height}"
     games = count(grade.games, "game") + (f" of {grade.openings:,}" if grade.partial else "")
     source = f"{board} · {games} against itself · seed {grade.seed}"
     curve = grade.reliability if grade.reliability and grade.reliability.bins else None
     figure = page(source, f"How often {grade.player} keeps the win", 9 if curve else 5.5, 4.2)
     if curve is None:
-        _keeping(figure.subplots(), grade)
+        _wins_kept(figure.subplots(), grade)
     else:
         left, right = figure.subplots(1, 2)
-        _keeping(left, grade)
+        _wins_kept(left, grade)
         _reliability(right, curve)
     remark(figure, "bars: 95 % intervals (Wilson's)", "diamonds: what random moves would keep")
     return figure
 
 
-def _keeping(axes: Axes, grade: Grade) -> None:
-    """A dot for every kind of decision that there was, the first on top."""
-    rows = [(name, row) for name, row in grade.keeping.items() if row.kept.of]
+def _wins_kept(axes: Axes, grade: Grade) -> None:
+    """Draw one row per kind of decision that occurred, the first on top."""
+    rows = [(name, row) for name, row in grade.wins_kept.items() if row.kept.of]
     places = np.arange(len(rows))
     rate, below, above = _bars([row.kept for _, row in rows])
     axes.errorbar(rate, places, xerr=[below, above], **DOTS)
@@ -67,7 +67,7 @@ def _keeping(axes: Axes, grade: Grade) -> None:
 
 
 def _reliability(axes: Axes, curve: Reliability) -> None:
-    """The share of won positions, from the lowest scores to the highest."""
+    """Draw the share of won positions by bin of scores, from the lowest to the highest."""
     rate, below, above = _bars([each.won for each in curve.bins])
     places = np.arange(len(curve.bins))
     axes.plot(places, rate, ":", color=BLUE, linewidth=1)
@@ -81,7 +81,7 @@ def _reliability(axes: Axes, curve: Reliability) -> None:
 
 
 def _bars(shares: list[Share]) -> tuple[list[float], list[float], list[float]]:
-    """Rates in per cent, and how far their intervals reach below and above."""
+    """Return rates in per cent, and the distances to the ends of their intervals."""
     rates = [100 * (share.rate or 0.0) for share in shares]
     ends = [share.interval for share in shares]
     below = [max(0.0, rate - 100 * low) for rate, (low, _) in zip(rates, ends, strict=True)]
@@ -90,9 +90,11 @@ def _bars(shares: list[Share]) -> tuple[list[float], list[float], list[float]]:
 
 
 @styled
-def swing_plot(annotation: Annotation) -> Figure:
-    """Who was winning after every ply: bars above the line for the first player, below for the
-    second, and a dot with its move for every blunder.
+def winner_plot(annotation: Annotation) -> Figure:
+    """Plot the winner after every ply.
+
+    Bars above the line mean the first player, bars below the second; a dot with its move marks each
+    blunder.
     """
     plies = len(annotation.winners)
     figure = page(

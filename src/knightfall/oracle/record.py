@@ -1,4 +1,4 @@
-"""Games of a player against itself, with the truth noted at every move."""
+"""Play games of a player against itself, and record the exact value of every move."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ PHASES: tuple[Phase, ...] = ("opening", "middle", "end")
 
 
 class Analyst(Protocol):
-    """Whoever chooses moves and says why: every `Agent` does."""
+    """A player that reports its move with a score: every `Agent` does."""
 
     def analyse(self, position: Position) -> Report:
-        """The move, and the score it is thought to be worth to the side to move."""
+        """Return the move, and its score for the side to move."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A move that was chosen, and what it meant.
+    """A chosen move and its exact effect.
 
     `ply` counts from 1, the first move after the placements.  `winning` of the `legal` moves keep
-    the win: none if the position was lost anyway.  `score` is the player's own opinion of the
-    position, None if it has none.
+    the win: 0 if the position was already lost.  `score` is the player's own score of the position,
+    None if it gives none.
     """
 
     ply: int
@@ -70,8 +70,8 @@ class Decision:
 class Record:
     """The decisions of one game, in order.
 
-    `family` is the same for openings that are mirror images: their games resemble each other, and
-    where there are no ties to break they are mirror images, too.
+    `family` is the same for openings that are mirror images: their games resemble each other and,
+    if no ties are broken, are mirror images, too.
     """
 
     family: tuple[int, int] | None
@@ -79,7 +79,7 @@ class Record:
 
 
 def phase_of(position: Position) -> Phase:
-    """By the share of the board that is open: over two thirds, over one third, the rest."""
+    """Return the phase by the share of open cells: over 2/3 opening, over 1/3 middle, else end."""
     thirds = 3 * len(position.open)
     if thirds > 2 * position.board.cells:
         return "opening"
@@ -87,14 +87,14 @@ def phase_of(position: Position) -> Phase:
 
 
 def draw_openings(board: Board, number: int, seed: int) -> list[Position]:
-    """The first `number` openings that a match with this seed plays.
+    """Return the first `number` openings of a match with this seed.
 
-    None is repeated, and fewer openings of the same seed are the first of more.
+    No opening is repeated, and a smaller number gives the first ones of a larger number.
     """
     every = openings(board)
     if not 1 <= number <= len(every):
         raise KnightfallError(
-            f"openings={number} must be from 1 to {len(every)}, all there are on a "
+            f"openings={number} must be from 1 to {len(every)}, the number of openings on a "
             f"{board.width}×{board.height} board"
         )
     return [Position.from_fen(fen) for fen in shuffled(every, seed)[:number]]
@@ -103,7 +103,7 @@ def draw_openings(board: Board, number: int, seed: int) -> list[Position]:
 def play_out(player: Analyst, opening: Position, truth: Solver) -> Record:
     """Return the player's game against itself, to its end or until it resigns.
 
-    An agent begins it with nothing remembered of other games.
+    An agent begins it without memory of other games.
     """
     player = for_game(player, opening.board)
     decisions: list[Decision] = []
@@ -136,7 +136,7 @@ def play_out(player: Analyst, opening: Position, truth: Solver) -> Record:
 
 
 def for_game(player: Analyst, board: Board) -> Analyst:
-    """Return the player as it begins a game on a board; others than agents see to that alone."""
+    """Return the player ready for a game on a board; a player that is no agent stays as it is."""
     return player.for_game(board) if isinstance(player, Agent) else player
 
 
@@ -148,13 +148,18 @@ def records_of(
 ) -> Iterator[Record]:
     """Play from every opening; yield the records in the order of the openings.
 
-    For other processes than this one the player must be one that can be pickled.
+    The player must be picklable if other processes play.
     """
     options.check()
-    if isinstance(player, Agent) and player.only_here and options.leaves and len(openings) > 1:
+    if (
+        isinstance(player, Agent)
+        and player.is_process_local
+        and options.leaves
+        and len(openings) > 1
+    ):
         raise KnightfallError(
-            f"{player.name} uses a heuristic that was declared in this process: other processes "
-            "do not know it; grade with one worker, or put it into a file"
+            f"{player.name} uses a heuristic that was declared in this process, which other "
+            "processes cannot load; grade without workers, or put the heuristic into a file"
         )
     name = player.name if isinstance(player, Agent) else type(player).__name__
     return in_order(
@@ -170,7 +175,7 @@ def records_of(
 def _player_of_games(player: Analyst, board: Board) -> Callable[[Position], Record]:
     """Return the function that plays from an opening, for one thread."""
     if isinstance(player, Agent):
-        player = replace(player)  # what it prepares is for this thread
+        player = replace(player)  # a copy, because prepared state belongs to one thread
         player.prepare(board)
     truth = Solver.of(board)
     return lambda opening: play_out(player, opening, truth)

@@ -91,7 +91,7 @@ def grade_of(heuristic: str, openings: int, seed: int) -> HeuristicGrade:
     found = grade(agent_of(heuristic), openings=openings, seed=seed, progress=False)
     if found.partial:
         raise KeyboardInterrupt
-    overall = found.keeping["overall"]
+    overall = found.wins_kept["overall"]
     low, high = overall.kept.interval
     error = (high - low) / 2 if not overall.error else Z * overall.error
     return HeuristicGrade(

@@ -190,7 +190,7 @@ def graded(found: PuzzleCandidate) -> dict[str, Any]:
 
 def likeness(position: Position) -> Hashable:
     """Return a key that is equal for mirror images of a position, with either colour to move."""
-    from knightfall.oracle.questions import image
+    from knightfall.oracle.batch_evaluation import mirrored
 
     def key(seen: Position) -> tuple[int | None, int | None, tuple[int, ...]]:
         mover, waiter = seen.white, seen.black
@@ -198,7 +198,7 @@ def likeness(position: Position) -> Hashable:
             mover, waiter = waiter, mover
         return mover, waiter, tuple(sorted(seen.open))
 
-    images = (image(position, symmetry) for symmetry in position.board.symmetries)
+    images = (mirrored(position, symmetry) for symmetry in position.board.symmetries)
     return position.board.text, min(key(seen) for seen in images)
 
 

@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from knightfall.agents import known_agent
+from knightfall.agents import cached_agent
 from knightfall.arena.plan import PairRecord, Plan
 from knightfall.board import Board
 from knightfall.course.agent import RemoteSubmission
@@ -287,7 +287,7 @@ def _asked(choices: Sequence[Choice], agent: str) -> tuple[Asked, str]:
     """
     found: Asked = []
     try:
-        with closing(RemoteSubmission(known_agent(agent))) as player:
+        with closing(RemoteSubmission(cached_agent(agent))) as player:
             for choice in choices:
                 said = player.opinions(choice.position)
                 numbers = {move: value for move, value in said.items() if value is not None}

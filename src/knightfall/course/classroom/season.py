@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 
-from knightfall.agents import COURSE, known_agent
+from knightfall.agents import COURSE, cached_agent
 from knightfall.arena import version
 from knightfall.arena.api import combined_plan
 from knightfall.arena.plan import Entrant, Match, Plan, enter, files_of, tournament_matches
@@ -180,7 +180,7 @@ def load_each(
         agent = entrant_of(student, conditions).agent
         loaded = False
         try:
-            with closing(RemoteSubmission(known_agent(agent))) as player:
+            with closing(RemoteSubmission(cached_agent(agent))) as player:
                 player.prepare()
                 loaded = True
                 if not conditions.successor:
@@ -327,7 +327,7 @@ class _Ahead:
 
 def _submissions(plan: Plan) -> list[Entrant]:
     return [
-        entrant for entrant in plan.entrants if isinstance(known_agent(entrant.agent), CourseAgent)
+        entrant for entrant in plan.entrants if isinstance(cached_agent(entrant.agent), CourseAgent)
     ]
 
 

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from knightfall.agents import known_agent
+from knightfall.agents import cached_agent
 from knightfall.arena.plan import GameRecord, PairRecord, PairTask, Plan
 from knightfall.arena.play import play_pair
 from knightfall.arena.reports.tournament import TournamentReport
@@ -24,7 +24,7 @@ from knightfall.arena.store import Run
 from knightfall.board import Board
 from knightfall.course.agent import CourseAgent, RemoteSubmission
 from knightfall.errors import AgentFailure
-from knightfall.oracle.grade import Keeping, keeping
+from knightfall.oracle.grade import WinsKept, count_wins_kept
 from knightfall.oracle.record import Decision, phase_of
 from knightfall.picture import text as picture
 from knightfall.position import Position, Side
@@ -106,7 +106,7 @@ def _described(agent: str, played: Sequence[tuple[PairTask, GameRecord, Side]]) 
         position = position.play(move)
     line = ""
     # Asked again, a submission may fail in another way.
-    with suppress(AgentFailure), closing(RemoteSubmission(known_agent(agent))) as player:
+    with suppress(AgentFailure), closing(RemoteSubmission(cached_agent(agent))) as player:
         line = player.answer_line(position, task.seed)
     return NeverMoved(len(played), tuple(answers) or ("no move",), position.fen, line)
 
@@ -171,7 +171,7 @@ class Resignations:
 class Judged:
     """The judgement on one test agent's games."""
 
-    keeping: Keeping
+    keeping: WinsKept
     resigned: Resignations
     unusual: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Games lost off the board: for each of `KINDS`, the number and the first detail."""
@@ -253,14 +253,14 @@ def judge(
             done += 1
             on_game(done)
     return [
-        Judged(keeping(mine), given_up, kinds, idle.get(test), _has_own_clock(run, test))
+        Judged(count_wins_kept(mine), given_up, kinds, idle.get(test), _has_own_clock(run, test))
         for test, mine, given_up, kinds in zip(tests, cases, resigned, unusual, strict=True)
     ]
 
 
 def _has_own_clock(run: PlayedGames, test: int) -> bool:
     """Return whether a submission timed in ticks reads Python's clocks during its first move."""
-    agent = known_agent(run.plan.entrants[test].agent)
+    agent = cached_agent(run.plan.entrants[test].agent)
     if isinstance(agent, CourseAgent) and agent.time_is_counted:
         # A failure is reported with its games.
         with suppress(AgentFailure), closing(RemoteSubmission(agent)) as player:
@@ -298,9 +298,9 @@ def choices(
 
 def _play_on(found: Resignations, task: PairTask, position: Position, side: Side) -> None:
     """Let the substitute continue a resigned game against the same opponent."""
-    if known_agent(task.b).has_users_code:
+    if cached_agent(task.b).has_users_code:
         return  # users' code plays only the games of the plan
-    substitute = str(known_agent(SUBSTITUTE))
+    substitute = str(cached_agent(SUBSTITUTE))
     game = 0 if side == "w" else 1
     for number in range(TRIES):
         again = PairTask(0, substitute, task.b, position.fen, task.seed + number)

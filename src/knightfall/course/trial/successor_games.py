@@ -18,7 +18,7 @@ from queue import SimpleQueue
 from time import perf_counter
 from typing import Any
 
-from knightfall.agents import known_agent, parse_agent, timing
+from knightfall.agents import cached_agent, parse_agent, time_control
 from knightfall.agents.kinds import DeepeningAgent, FixedDepthAgent, MinimaxAgent
 from knightfall.arena.play import REPLAYS, require_core
 from knightfall.course import generation_successor as samples
@@ -214,8 +214,8 @@ def play(game: SuccessorGame) -> Result:
     by_wall = [text for text in (game.first, game.second) if _by_wall(text)]
     for _ in range(REPLAYS):
         for text in by_wall:
-            if isinstance(known_agent(text), CourseAgent):
-                require_core(known_agent(text))
+            if isinstance(cached_agent(text), CourseAgent):
+                require_core(cached_agent(text))
         result = _played(game)
         if not by_wall or result.reason != "timeout" or core_share() >= ENOUGH:
             return result
@@ -223,7 +223,7 @@ def play(game: SuccessorGame) -> Result:
 
 
 def _by_wall(text: str) -> bool:
-    found = timing(text)
+    found = time_control(text)
     return found is not None and found.clock == "wall"
 
 
@@ -282,7 +282,7 @@ def _player(text: str, seat: int, seed: int, game: ExitStack) -> Act:
     """Return a player for one game; `game` ends its process, if it has one."""
     if text in SAMPLES:
         return _sample(SAMPLES[text](seat))
-    agent = known_agent(text)
+    agent = cached_agent(text)
     if isinstance(agent, CourseAgent):
         host = game.enter_context(closing(RemoteSubmission(replace(agent, seed=seed))))
         return partial(_ask_submission, host)

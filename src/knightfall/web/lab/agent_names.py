@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from knightfall.agents import Agent, GreedyAgent, parse_agent, spelling
+from knightfall.agents import Agent, GreedyAgent, agent_parts, parse_agent
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Expression
@@ -80,7 +80,7 @@ def short_names(names: Sequence[str]) -> list[str]:
 def _by_length(name: str) -> tuple[str, ...]:
     """Return the possible short names of an agent and its full name, the shortest first."""
     text, mark, number = name.partition(" #") if re.search(r" #[0-9]+$", name) else (name, "", "")
-    spelt = spelling(text)
+    spelt = agent_parts(text)
     if spelt is None or not spelt[1]:
         plain = text.partition("(")[0].rpartition(":")[2] or text
         return plain + mark + number, name

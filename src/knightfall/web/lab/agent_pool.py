@@ -104,7 +104,7 @@ class AgentPool:
             answer = await asyncio.wait_for(self._in_thread(lambda: ask(asked)), SECONDS + 5)
             reusable = True
         except AgentFailure as failure:
-            reusable = asked.told_of(failure) or failure.reason in RECOVERABLE
+            reusable = asked.reported(failure) or failure.reason in RECOVERABLE
             raise
         except TimeoutError:
             raise KnightfallError(f"{text} did not answer in time") from None

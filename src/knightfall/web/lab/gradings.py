@@ -20,7 +20,7 @@ from knightfall.board import Board
 from knightfall.display.numbers import for_json
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError
-from knightfall.oracle.grade import Grade, summed_up
+from knightfall.oracle.grade import Grade, grade_of_records
 from knightfall.oracle.record import PHASES, ROLES, Analyst, Decision, Record, for_game
 from knightfall.position import Position
 from knightfall.reading import Whole, check, parse_json, read_bytes
@@ -70,7 +70,7 @@ class StoredGrading:
             return None
         about = self.header
         who, board = parse_agent(about["agent"]), Board.named(about["board"])
-        found = summed_up(who, board, about["openings"], about["seed"], self.records)
+        found = grade_of_records(who, board, about["openings"], about["seed"], self.records)
         return replace(found, player=printable(about["name"]))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from knightfall.agents import known_agent
+from knightfall.agents import cached_agent
 from knightfall.arena.plan import GameRecord, check_files
 from knightfall.arena.reports import report_on
 from knightfall.arena.reports.league import LeagueReport
@@ -82,7 +82,7 @@ def resuming(run: Run) -> dict[str, Any]:
     why = _why_not(bool(run.finished), run.key == plan.key(engine()), plan.files)
     if plan.kind == "worth" and not run.finished:
         why = "Resume it with the command knightfall worth."
-    files = {path for entrant in plan.entrants for path in known_agent(entrant.agent).files}
+    files = {path for entrant in plan.entrants for path in cached_agent(entrant.agent).files}
     return {"why_not": why, "files": sorted(files)}
 
 
@@ -90,7 +90,7 @@ def grading_resuming(found: StoredGrading) -> dict[str, Any]:
     """Return why a grading cannot be resumed (empty if it can), and the files with its agent."""
     header = found.header
     why = _why_not(found.finished, header["engine"] == engine(), header["files"])
-    return {"why_not": why, "files": sorted(known_agent(header["agent"]).files)}
+    return {"why_not": why, "files": sorted(cached_agent(header["agent"]).files)}
 
 
 def _why_not(finished: bool, same_engine: bool, files: Mapping[str, str]) -> str:

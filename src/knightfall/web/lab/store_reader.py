@@ -168,7 +168,7 @@ class StoreReader:
 
 def _grading_in_short(one: StoredGrading) -> dict[str, Any]:
     about, grade = one.header, one.grade()
-    kept = None if grade is None else grade.keeping["overall"].kept
+    kept = None if grade is None else grade.wins_kept["overall"].kept
     return {
         "id": one.id, "name": printable(about["name"]), "board": printable(about["board"]),
         "seed": about["seed"], "games": len(one.games), "openings": about["openings"],

@@ -1,15 +1,16 @@
-"""How often would opponents go wrong?  Games against models of them, from a tree of own moves.
+"""Monte-Carlo tree search against models of the opponent.
 
-Each trial picks one opponent (a model or the stranger) and plays it down the tree: own moves are
-chosen by what earlier trials came to, replies are the model's.  As only those opponents come to a
-node that would have replied as they did, what a node has counted is about them.  Where the tree
-ends, the rest is played out with a search of one's own.
+Each trial draws one opponent (a model or the stranger) and plays it down the tree: our own moves
+are chosen by the results of earlier trials, replies are the model's.  A node is reached only by
+opponents that reply in this way, so its statistics are about them.  At the end of the tree a
+playout begins, in which a search of our own moves for us.
 
-Replies are drawn at every step anew from all that are equal for the model.  Were ties always broken
-the same way, the tree would learn by heart how, which nobody can know of a real opponent.
+A reply is drawn again in each trial from all moves that are equal for the model.  If ties were
+always broken in the same way, the tree would learn a tie-breaking that a real opponent does not
+have.
 
-A trial is won as soon as the solver says that the opponent has let go of its win: what comes
-after that is known.  It is lost as soon as the opponent sees its win to the end.
+A trial is won as soon as the solver finds that the opponent has lost its win, and lost as soon as
+the opponent's search has proven its win.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, moves, spread
-from knightfall.opponents.practice_state import (
+from knightfall.opponents.mcts_state import (
     NODE,
     OPEN,
     RECORDS,
@@ -32,9 +33,9 @@ from knightfall.opponents.practice_state import (
     WON,
     Node,
     Records,
-    lost,
+    lost_value,
     may_go_on,
-    wins,
+    solver_finds_win,
 )
 from knightfall.opponents.replies import one_reply
 from knightfall.opponents.reply_logit import reply
@@ -45,12 +46,12 @@ _tree = types.Array(NODE, 1, "C")
 _numbers = types.Array(_i64, 1, "C")
 
 CUT = -1.0
-"""The value of a trial that was cut short."""
+"""Value of a trial that was cut short."""
 
 
 @compiled(types.void(GEOMETRY, NODE, _u64, _i64, _i64))
-def _begin(board: Geometry, node: Node, open: Bits, me: int, opp: int) -> None:
-    """Make a blank node of a position; the moves that leave the opponent least come first."""
+def _init_node(board: Geometry, node: Node, open: Bits, me: int, opp: int) -> None:
+    """Initialise a node for a position; moves that leave the opponent fewest moves come first."""
     node.open, node.me, node.opp = open, me, opp
     values = [0 for _ in range(WAYS)]
     number = 0
@@ -81,11 +82,11 @@ def _begin(board: Geometry, node: Node, open: Bits, me: int, opp: int) -> None:
 
 
 @compiled(_i64(NODE, _f64))
-def _most_promising(node: Node, explore: float) -> int:
-    """The number of the move to try: by what it came to so far, and by curiosity.
+def _select_move(node: Node, explore: float) -> int:
+    """Return the index of the move to try: the best by mean value plus exploration.
 
-    A move that was never tried is taken for as good as the whole node: there are too few trials to
-    try every move of every node.
+    A move that was never tried gets the mean value of the node: there are too few trials to try
+    every move of every node.
     """
     total = 0.5
     for move in range(node.number):
@@ -103,13 +104,11 @@ def _most_promising(node: Node, explore: float) -> int:
 
 
 @compiled(_f64(RECORDS, SETTINGS, SETTINGS, _u64, _i64, _i64))
-def _played_out(
-    records: Records, oneself: Any, opponent: Any, open: Bits, me: int, opp: int
-) -> float:
-    """What a game comes to that is lost so far; oneself is to move."""
-    board, practice = records.boards[0], records.practices[0]
+def _playout(records: Records, own: Any, opponent: Any, open: Bits, me: int, opp: int) -> float:
+    """Return the value of a playout, with us to move in a position that is lost so far."""
+    board, mcts = records.boards[0], records.mcts_states[0]
     while moves(board, open, me) != _u64(0):
-        cell = one_reply(records, oneself, open, me, opp)
+        cell = one_reply(records, own, open, me, opp)
         if cell < 0:
             return CUT
         if cell & SURE != 0:
@@ -125,27 +124,27 @@ def _played_out(
             break
         opp = cell
         open &= ~(_u64(1) << _u64(opp))
-        if wins(records, practice.settle_late, open, me, opp):
+        if solver_finds_win(records, mcts.settle_late, open, me, opp):
             return 1.0
-    return lost(board, open)
+    return lost_value(board, open)
 
 
 @compiled(_f64(RECORDS, _tree, _i64))
 def _trial(records: Records, tree: Any, model: int) -> float:
-    """Play once against one model; the way down the tree is left in its practice."""
-    board, practice, players = records.boards[0], records.practices[0], records.players
+    """Play one trial against a model and return its value; the path is left in `mcts`."""
+    board, mcts, players = records.boards[0], records.mcts_states[0], records.players
     at = 0
-    practice.length = 0
+    mcts.length = 0
     while True:
         node = tree[at]
         if node.state == WON:
             return 1.0
         if node.number == 0:
-            return lost(board, node.open)
-        move = _most_promising(node, practice.explore)
-        practice.nodes[practice.length] = at
-        practice.moves[practice.length] = move
-        practice.length += 1
+            return lost_value(board, node.open)
+        move = _select_move(node, mcts.explore)
+        mcts.nodes[mcts.length] = at
+        mcts.moves[mcts.length] = move
+        mcts.length += 1
         me, opp = _i64(node.cells[move]), node.opp
         open = node.open & ~(_u64(1) << _u64(me))
         theirs = moves(board, open, opp)
@@ -155,56 +154,54 @@ def _trial(records: Records, tree: Any, model: int) -> float:
         if cell < 0:
             return CUT
         if cell & SURE != 0:
-            return lost(board, open)
+            return lost_value(board, open)
         way = count(theirs & ((_u64(1) << _u64(cell)) - _u64(1)))
         opp = cell
         open &= ~(_u64(1) << _u64(opp))
         at = _i64(node.child[move, way])
         if at != 0:
             continue
-        # The stranger is no search: where the tree ends, one of its judges plays for it.
-        judge = practice.trials % len(practice.judges)
-        stand_in = model if model < practice.stranger else practice.judges[judge]
-        won = wins(records, practice.settle_cells, open, me, opp)
-        if practice.used < len(tree):
-            at = practice.used
-            practice.used += 1
+        # The stranger is not a search, so in playouts one of its judges plays in its place.
+        judge = mcts.trials % len(mcts.judges)
+        stand_in = model if model < mcts.stranger else mcts.judges[judge]
+        won = solver_finds_win(records, mcts.settle_cells, open, me, opp)
+        if mcts.used < len(tree):
+            at = mcts.used
+            mcts.used += 1
             node.child[move, way] = at
-            _begin(board, tree[at], open, me, opp)
+            _init_node(board, tree[at], open, me, opp)
             tree[at].state = WON if won else OPEN
         if won:
             return 1.0
-        oneself = players[len(players) - 1]
-        return _played_out(records, oneself, players[stand_in], open, me, opp)
+        own = players[len(players) - 1]
+        return _playout(records, own, players[stand_in], open, me, opp)
 
 
 @compiled(types.void(RECORDS, _tree, _numbers, _u64, _i64, _i64))
-def practise(records: Records, tree: Any, order: Any, open: Bits, mover: int, waiter: int) -> None:
-    """Try a position against models, in that order again and again, until told to stop.
+def run_trials(
+    records: Records, tree: Any, order: Any, open: Bits, mover: int, waiter: int
+) -> None:
+    """Play trials against the models of `order`, in turn, until a limit is reached.
 
-    ``tree[0]`` is left with how often each move was tried and what came of it.  All nodes of all
-    searches count.
+    ``tree[0]`` then has the number of trials of each move, and the sum of their values.  The nodes
+    of all searches count towards the limit.
     """
-    practice = records.practices[0]
-    if practice.used == 0:
-        _begin(records.boards[0], tree[0], open, mover, waiter)
-        practice.used = 1
+    mcts = records.mcts_states[0]
+    if mcts.used == 0:
+        _init_node(records.boards[0], tree[0], open, mover, waiter)
+        mcts.used = 1
     idle = 0
-    while (
-        practice.trials < practice.most_trials
-        and idle < practice.enough_idle
-        and may_go_on(practice)
-    ):
-        before = practice.spent
-        model = order[practice.trials % len(order)]
+    while mcts.trials < mcts.most_trials and idle < mcts.enough_idle and may_go_on(mcts):
+        before = mcts.spent
+        model = order[mcts.trials % len(order)]
         value = _trial(records, tree, model)
         if value == CUT:
             return
-        practice.trials += 1
-        idle = idle + 1 if practice.spent == before else 0
-        for step in range(practice.length):
-            node = tree[practice.nodes[step]]
-            move = practice.moves[step]
+        mcts.trials += 1
+        idle = idle + 1 if mcts.spent == before else 0
+        for step in range(mcts.length):
+            node = tree[mcts.nodes[step]]
+            move = mcts.moves[step]
             node.visits += 1
             node.tries[move] += 1
             node.total[move] += value

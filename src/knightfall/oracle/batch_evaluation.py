@@ -1,4 +1,4 @@
-"""What heuristics are asked to find out about them: positions from random games, either view."""
+"""Evaluate a heuristic on a batch of positions from random games, for either side."""
 
 from __future__ import annotations
 
@@ -21,40 +21,38 @@ from knightfall.position import Position, Side, other
 from knightfall.search.budget import LEAF_STEP_LIMIT
 
 PATIENCE, SECOND_PROCESS = 3.0, 60.0
-"""Seconds an evaluation may take, and a second process until it has answered everything."""
+"""Time limits in seconds: of one evaluation, and of all in the second process."""
 
 Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is a position worth to a side?"""
+class Viewpoint:
+    """A position and the side whose value is wanted."""
 
     position: Position
     side: Side
 
     @property
     def words(self) -> tuple[int, int, int, int]:
-        """As a heuristic is asked: open, me, opp, to_move."""
+        """The arguments of a heuristic: open, me, opp, to_move."""
         return *words(self.position, self.side), words(self.position)[1]
 
-    @property
-    def place(self) -> str:
-        """Where that is."""
+    def __str__(self) -> str:
         return f"{self.position.fen!r} for {self.side}"
 
 
-class Unanswered(Exception):
-    """The heuristic raised an error at a question, or `endless`: it did not return."""
+class EvaluationFailed(Exception):
+    """The heuristic raised an error at a viewpoint or, if `endless`, did not return."""
 
-    def __init__(self, question: Question, error: KnightfallError) -> None:
+    def __init__(self, viewpoint: Viewpoint, error: KnightfallError) -> None:
         super().__init__(str(error))
-        self.question = question
+        self.viewpoint = viewpoint
         self.endless = isinstance(error, AgentFailure)
 
 
 def sample(board: Board, number: int) -> list[Position]:
-    """Positions from random games, always the same ones; fewer if there are not so many."""
+    """Return positions from random games, always the same; fewer if there are not that many."""
     rng = random.Random(f"check {board.width}x{board.height}")
     found: dict[Position, None] = {}
     for _ in range(3 * number):
@@ -70,13 +68,13 @@ def sample(board: Board, number: int) -> list[Position]:
     return list(found)
 
 
-def questions_about(positions: Iterable[Position]) -> list[Question]:
-    """From the mover's point of view, then from the other's."""
-    return [Question(p, side) for p in positions for side in (p.to_move, other(p.to_move))]
+def both_viewpoints(positions: Iterable[Position]) -> list[Viewpoint]:
+    """Return two viewpoints per position: the mover's, then its opponent's."""
+    return [Viewpoint(p, side) for p in positions for side in (p.to_move, other(p.to_move))]
 
 
-def image(position: Position, symmetry: Sequence[int]) -> Position:
-    """A position mirrored or turned."""
+def mirrored(position: Position, symmetry: Sequence[int]) -> Position:
+    """Return the position under a symmetry of the board."""
     assert position.white is not None
     assert position.black is not None
     return Position(
@@ -88,23 +86,23 @@ def image(position: Position, symmetry: Sequence[int]) -> Position:
     )
 
 
-class Sheet:
-    """Questions in a row, to be answered by compiled code with the limits of a search."""
+class Batch:
+    """A batch of viewpoints, evaluated by compiled code with the step limit of a search."""
 
-    def __init__(self, questions: Sequence[Question]) -> None:
-        self._questions = questions
-        self._rows = np.array([question.words for question in questions], np.uint64)
-        self._boards = geometry(questions[0].position.board)
+    def __init__(self, viewpoints: Sequence[Viewpoint]) -> None:
+        self._questions = viewpoints
+        self._rows = np.array([viewpoint.words for viewpoint in viewpoints], np.uint64)
+        self._boards = geometry(viewpoints[0].position.board)
         self._boards["step_limit"] = LEAF_STEP_LIMIT
-        self._values, self._done = np.zeros(len(questions)), np.zeros(1, np.int64)
+        self._values, self._done = np.zeros(len(viewpoints)), np.zeros(1, np.int64)
 
     def run(self, ready: Evaluator) -> None:
-        """Have them all answered, by a heuristic that is known to answer."""
+        """Evaluate all of them, with a heuristic that is known to return on each."""
         self._done[0] = 0
         evaluate_many_at(self._boards, ready.address, self._rows, self._values, self._done)
 
-    def answers(self, ready: Evaluator) -> Values:
-        """What a heuristic says; `Unanswered` where it fails."""
+    def evaluate(self, ready: Evaluator) -> Values:
+        """Return the values of a heuristic.  Raise `EvaluationFailed` where it fails."""
         try:
             with ready.explaining_errors(self._boards):
                 run_interruptibly(
@@ -115,46 +113,46 @@ class Sheet:
                     patience=PATIENCE,
                 )
         except KnightfallError as error:
-            # One that raised an error was counted as answered.
+            # An evaluation that raised an error is counted as done; one that hangs is not.
             at = int(self._done[0]) - (not isinstance(error, AgentFailure))
-            raise Unanswered(self._questions[at], error) from None
+            raise EvaluationFailed(self._questions[at], error) from None
         return self._values
 
 
-def answers(ready: Evaluator, questions: Sequence[Question]) -> Values:
-    """What a heuristic says; `Unanswered` where it fails."""
-    return Sheet(questions).answers(ready)
+def evaluate(ready: Evaluator, viewpoints: Sequence[Viewpoint]) -> Values:
+    """Return the values of a heuristic at viewpoints.  Raise `EvaluationFailed` where it fails."""
+    return Batch(viewpoints).evaluate(ready)
 
 
 # -- in a second process ---------------------------------------------------------------------
 
 
 class SecondProcess:
-    """Has a heuristic answer the same questions in another process, meanwhile."""
+    """A second process that evaluates the same viewpoints, concurrently with this one."""
 
     def __init__(self, ready: Evaluator, board: Board, number: int) -> None:
         self._call: IsolatedCall | None = None
         if ready.available_elsewhere:
             self._call = start_isolated(_values, ready.id, board.width, board.height, number)
 
-    def answers(self) -> Values | None:
-        """What it was told; None if only this process knows the heuristic, or it takes too long."""
+    def values(self) -> Values | None:
+        """Return its values; None if the heuristic exists only in this process, or on a timeout."""
         if self._call is None:
             return None
         try:
-            said = self._call.reply(SECOND_PROCESS)
-            return np.array([float.fromhex(value) for value in said])
+            reply = self._call.reply(SECOND_PROCESS)
+            return np.array([float.fromhex(value) for value in reply])
         except (ChildExited, TypeError, ValueError):
             return None
 
     def end(self) -> None:
-        """It is not needed any more."""
+        """Kill the process."""
         if self._call is not None:
             self._call.kill()
 
 
 def _values(heuristic: str, width: int, height: int, number: int) -> list[str]:
-    """Return a heuristic's answers as hexadecimal texts, which lose nothing on their way."""
+    """Return a heuristic's values in hexadecimal, which is exact."""
     positions = sample(Board.of(width, height), number)
-    values = answers(evaluator(heuristic), questions_about(positions))
+    values = evaluate(evaluator(heuristic), both_viewpoints(positions))
     return [value.hex() for value in values.tolist()]

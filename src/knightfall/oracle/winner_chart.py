@@ -1,6 +1,6 @@
-"""The swing of a game: who was winning after every ply, as text and as an SVG image.
+"""Chart the winner after every ply of a game, as text and as SVG.
 
-As text, a column per position (0 is the start), a mark under every blunder::
+As text, there is a column per position (0 is the start) and a mark under every blunder::
 
     ♘  ██████   ████████
     ♞        ███        ████
@@ -23,8 +23,8 @@ FILLED, MARK, UNKNOWN = "█", "▲", "·"
 _PLAIN = str.maketrans({FILLED: "#", MARK: "^", UNKNOWN: "."})
 
 
-def text(annotation: Annotation, *, unicode: bool = True) -> dict[str, str]:
-    """The lines of the chart by what they show: ``w`` or ``b`` wins, ``blunders``, ``plies``."""
+def chart_lines(annotation: Annotation, *, unicode: bool = True) -> dict[str, str]:
+    """Return the lines of the chart by content: ``w`` or ``b`` wins, ``blunders``, ``plies``."""
     winners = annotation.winners
     marks = {remark.ply for remark in annotation.blunders}
     axis = ""
@@ -66,8 +66,8 @@ BAR: dict[Side, str] = {"w": "#7ba7d9", "b": "#4a5160"}
 _BLUNDER = "#d4493a"
 
 
-def svg(annotation: Annotation) -> str:
-    """The chart as an image that stands on its own; pointing at a blunder tells what was better."""
+def chart_svg(annotation: Annotation) -> str:
+    """Return the chart as a self-contained SVG; a blunder's tooltip names the winning moves."""
     positions = len(annotation.winners)
     width = _LEFT + _STEP * positions + _RIGHT
     height = _TOP + 2 * _HALF + _FOOT
@@ -118,9 +118,9 @@ def _axis(positions: int) -> Iterator[str]:
 
 
 def _dot(remark: Remark) -> str:
-    """A blunder stands where the bars change sides."""
+    """Return the mark of a blunder, at the ply where the bars change sides."""
     x, middle = _x(remark.ply), _TOP + _HALF
-    # Just beyond the bar of the side that profits.
+    # The label stands just beyond the bar of the side that wins after the blunder.
     y = _TOP + 2 * _HALF + 12 if remark.side == "w" else _TOP - 6
     better = " ".join(remark.winning or ())
     return (

@@ -1,0 +1,331 @@
+"""Find the move with the best practical chances by Monte-Carlo tree search.
+
+Each trial is a game against one of the opponent models; `mcts_kernel.py` plays them.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from knightfall.board import Board
+from knightfall.heuristics.evaluator import evaluator
+from knightfall.kernel.geometry import NO_LIMIT, GeometryArray
+from knightfall.kernel.interrupt import run_interruptibly, stop_function, stop_in, stopwatch
+from knightfall.kernel.rules import words
+from knightfall.opponents.mcts_kernel import run_trials
+from knightfall.opponents.mcts_state import (
+    MCTS_DTYPE,
+    NODE_DTYPE,
+    OPEN,
+    REPLIES_DTYPE,
+    Records,
+)
+from knightfall.opponents.opponent_models import (
+    JUDGES,
+    MODELS,
+    OPPONENTS,
+    OWN_PLAYOUT,
+    OpponentModel,
+    apportion,
+    seeds,
+    shipped_chances,
+    shuffled_turns,
+)
+from knightfall.opponents.posterior import Posterior, ReplyEstimate, SearchMemory, memory_after
+from knightfall.opponents.replies import put_back
+from knightfall.opponents.reply_logit import ask_about
+from knightfall.position import Position
+from knightfall.search.run_search import SEARCHES, board_for, settings_for
+from knightfall.search.search_state import DTYPE as STATE_DTYPE
+from knightfall.search.search_state import SETTINGS_DTYPE
+from knightfall.search.table import new_table
+from knightfall.solver.engine import Engine
+
+# -- the workspace of one thread ----------------------------------------------------------------
+
+
+TREE = 8192
+"""Size of the search tree, in nodes."""
+
+REPLIES = 1 << 14
+"""Size of the table of replies, in positions."""
+
+WEIGHING_SHARE, ASKED = 0.15, (2, 8)
+"""Share of the budget for updating the posterior, and the least and largest number of searches per
+model, with different seeds: many moves are equal."""
+
+ONE_ANSWER = 2000
+"""Approximate number of nodes of one search by a model."""
+
+KNOWN = 16
+"""Number of answers that an exactly known distribution of replies counts as."""
+
+TRUTH_CELLS = 33
+"""With this many open cells or fewer, the exact result is a feature of the stranger's replies."""
+
+UNLIKELY = 0.002
+"""Models less likely than this are not asked any more."""
+
+
+_SETTINGS = {
+    "most_trials": 100_000,
+    "enough_idle": 1000,
+    "explore": 1.5,
+    "early_cells": 37,
+    "early_nodes": 500,
+    "settle_cells": 39,
+    "settle_late": 31,  # later, because playouts ask the solver after every reply
+    "settle_nodes": 20_000,  # less than a millisecond, and nearly always enough
+    "truth_cells": TRUTH_CELLS,
+}
+"""The settings that all searches share; `MCTS_DTYPE` explains them."""
+
+
+class Workspace:
+    """The records, tables and tree of one thread's searches."""
+
+    def __init__(self) -> None:
+        self.states = np.zeros(1, STATE_DTYPE)
+        self.mcts_states = np.zeros(1, MCTS_DTYPE)
+        self.tree = np.zeros(TREE, NODE_DTYPE)
+        self.tree["visits"] = 0  # writing makes the system allocate the pages now; also below
+        self.boards: dict[Board, GeometryArray] = {}
+        self.tables: dict[int, Any] = {}
+        self.replies = np.zeros(REPLIES, REPLIES_DTYPE)
+        self.replies["stamp"] = 0
+        stranger = np.zeros(1, SETTINGS_DTYPE)  # unused: the stranger is not a search
+        searches = [self._player(model) for model in MODELS]
+        self.players = np.concatenate([*searches, stranger, self._player(OWN_PLAYOUT)])
+
+    def _player(self, model: OpponentModel) -> Any:
+        settings = settings_for(SEARCHES[model.method], evaluator(model.heuristic), model.budget)
+        entries = int(settings["entries"][0])
+        if entries not in self.tables:
+            self.tables[entries] = new_table(entries)
+        settings["table"] = self.tables[entries].ctypes.data
+        return settings
+
+    def board(self, board: Board) -> GeometryArray:
+        """Return this thread's geometry of a board."""
+        if board not in self.boards:
+            self.boards[board] = board_for(board)
+        return self.boards[board]
+
+    def begin(self, seed: int, **settings: int) -> None:
+        """Reset the search record; the replies in the table become invalid."""
+        mcts_states = self.mcts_states
+        generation, stamp = mcts_states["generation"][0], mcts_states["stamp"][0]
+        mcts_states[:] = np.zeros(1, MCTS_DTYPE)
+        mcts_states["generation"], mcts_states["stamp"] = generation, stamp + 1
+        words = seeds(seed, len(self.players) + 1)
+        mcts_states["seed"], self.players["seed"] = words[0], words[1:]
+        mcts_states["logit_weights"] = shipped_chances().logit_weights
+        mcts_states["judges"] = [MODELS.index(judge) for judge in JUDGES]
+        mcts_states["stranger"] = len(MODELS)
+        for name in ("alphabeta", "plain_deepening"):
+            mcts_states[name] = SEARCHES[name].address
+        for name, value in {**_SETTINGS, **settings}.items():
+            mcts_states[name] = value
+
+    def load_memory(self, memory: SearchMemory | None, position: Position) -> None:
+        """Load the tree and the replies of an earlier move of the same game."""
+        if memory is None:
+            return
+        put_back(self.replies, self.mcts_states, memory.replies)
+        known = memory.subtree_at(position)
+        self.tree[: len(known)] = known
+        self.tree["state"][0] = OPEN  # no move of a root that is known to be won would be tried
+        self.mcts_states["used"] = len(known)
+
+    def save_memory(self, name: str, left: Position) -> SearchMemory:
+        """Return what a later move of the game can use, after move `name`, which led to `left`."""
+        root, (mcts,) = self.tree[0], self.mcts_states
+        cells = root["cells"][: root["number"]]
+        move = int(np.flatnonzero(cells == left.board.cell(name))[0])
+        tree = self.tree[: mcts["used"]]
+        return memory_after(tree, move, self.replies, mcts["stamp"], left)
+
+    def records(self, board: Board, lent: tuple[Any, Any]) -> Records:
+        """Return the arguments of the compiled code; `lent` are the solver's records."""
+        mine = self.mcts_states, self.replies, self.players
+        return Records(self.board(board), self.states, *lent, *mine)
+
+    def update_posterior(self, posterior: Posterior, records: Records, nodes: int) -> Posterior:
+        """Return the posterior with all pending moves included, for about `nodes` nodes each."""
+        while posterior.seen:
+            seen = posterior.seen[0]
+            cells = sorted(map(seen.before.board.cell, seen.before.legal_moves))
+            likely = np.array([share > UNLIKELY for share in posterior.shares])
+            asked = min(max(nodes // (int(likely.sum()) * ONE_ANSWER), ASKED[0]), ASKED[1])
+            self.mcts_states["samples"] = asked
+            estimates: list[ReplyEstimate | None] = [None] * len(OPPONENTS)
+            if len(cells) > 1:
+                entry = self.ask_opponents(likely, records, seen.before)
+                for number in np.flatnonzero(likely & (entry["asked"][: len(OPPONENTS)] > 0)):
+                    weights = entry["weights"][number]
+                    share = float(weights[cells.index(seen.reply)] / weights.sum())
+                    answers = min(KNOWN, int(entry["asked"][number]))
+                    estimates[number] = ReplyEstimate(share, answers)
+            posterior = posterior.updated(estimates, len(cells))
+        return posterior
+
+    def ask_opponents(self, mask: Any, records: Records, position: Position) -> Any:
+        """Search for the replies of some opponents; return the position's row of the table."""
+        return self.replies[ask_about(records, mask, *words(position))]
+
+
+_here = threading.local()
+
+
+def thread_workspace() -> Workspace:
+    """Return this thread's workspace, creating it on first use."""
+    if not hasattr(_here, "workspace"):
+        _here.workspace = Workspace()
+    workspace: Workspace = _here.workspace
+    return workspace
+
+
+# -- the move with the best chances -------------------------------------------------------------
+
+
+SOON, NODES_SOON = 0.3, 5_000_000
+"""Searches up to this many seconds or nodes are not made interruptible."""
+
+TURNS = 128
+"""Length of the cycle of opponents in which each occurs in proportion to its probability."""
+
+SAMPLES = 4
+"""Searches per model and position if its ties cannot be determined from one."""
+
+
+@dataclass(frozen=True)
+class Chance:
+    """A move with its win rate against the models (0 to 1), and the number of trials."""
+
+    move: str
+    rate: float
+    trials: int
+
+
+def best_chance(
+    position: Position,
+    engine: Engine,
+    nodes: int,
+    deadline: float | None,
+    seed: int,
+    posterior: Posterior,
+    worth: float,
+) -> tuple[Chance | None, Posterior]:
+    """Return the move that wins most trials, and the new posterior.
+
+    Both knights must be placed, and there must be a legal move.  The search takes at most `nodes`
+    nodes, including the solver's, and ends at `deadline` (by `time.perf_counter`); `worth` is an
+    estimate of the nodes that it will take.  The move is None if no trial was completed.
+    """
+    workspace = thread_workspace()
+    boards, mcts_states = workspace.board(position.board), workspace.mcts_states
+    limit = min(nodes, int(2 * worth * WEIGHING_SHARE))
+    workspace.begin(seed, limit=limit)
+    boards["clock"] = 0
+    alarms = []
+    with engine.lent() as lent:
+        left = None
+        if deadline is not None:
+            left = deadline - time.perf_counter()
+            if left <= 0:
+                return None, posterior
+            for each in (mcts_states, boards, lent[0]):
+                stop_in(each, left)
+        records = workspace.records(position.board, lent)
+        workspace.load_memory(posterior.memory, position)
+        posterior = workspace.update_posterior(posterior, records, int(worth * WEIGHING_SHARE))
+        places = apportion(posterior.shares, TURNS)
+        turns: Any = np.array([places[seat] for seat in shuffled_turns(seed, TURNS)])
+        mcts_states["limit"] = nodes
+        mcts_states["samples"] = SAMPLES
+        if deadline is not None:
+            # The stopwatch sets this limit to 0; unlike the searches' limits it is never reset.
+            alarms = [stopwatch().stop_at(deadline, mcts_states)]
+
+        def run() -> None:
+            run_trials(records, workspace.tree, turns, *words(position))
+
+        try:
+            if (left is not None and left <= SOON) or nodes <= NODES_SOON:
+                run()
+            else:
+                run_interruptibly(run, stop_function(mcts_states), left)
+        finally:
+            for alarm in alarms:
+                alarm.cancel()
+    chance = _read(position, workspace)
+    memory = None
+    if chance is not None:
+        memory = workspace.save_memory(chance.move, position.play(chance.move))
+    return chance, replace(posterior, memory=memory)
+
+
+def _read(position: Position, workspace: Workspace) -> Chance | None:
+    root = workspace.tree[0]
+    number = int(root["number"])
+    tries, total = root["tries"][:number], root["total"][:number]
+    if not tries.any():
+        return None
+    rates = total / np.maximum(tries, 1)
+    best = max(range(number), key=lambda move: (tries[move], rates[move]))
+    return Chance(
+        move=position.board.name(int(root["cells"][best])),
+        rate=float(rates[best]),
+        trials=int(tries.sum()),
+    )
+
+
+def last_search_nodes() -> int:
+    """Return the nodes of this thread's last search, even if it completed no trial."""
+    return int(thread_workspace().mcts_states["spent"][0])
+
+
+def warm_up(board: Board) -> None:
+    """Prepare what the first search on a board needs."""
+    shipped_chances()
+    thread_workspace().board(board)
+
+
+# -- replies with their features, for learning --------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ReplyFeatures:
+    """The replies to a position, in board order, with their features.
+
+    `features` has a row for each reply; `shares` has a row for each opponent, with the probability
+    of each reply.
+    """
+
+    cells: tuple[int, ...]
+    features: npt.NDArray[np.float64]
+    shares: npt.NDArray[np.float64]
+
+
+def reply_features(position: Position, engine: Engine, samples: int = 2) -> ReplyFeatures:
+    """Return how every opponent would reply to a position with at least two legal moves."""
+    workspace = thread_workspace()
+    boards = workspace.board(position.board)
+    workspace.begin(0, limit=NO_LIMIT, samples=samples)
+    boards["clock"] = 0
+    with engine.lent() as lent:
+        records = workspace.records(position.board, lent)
+        entry = workspace.ask_opponents(np.ones(len(OPPONENTS), np.bool_), records, position)
+    cells = sorted(map(position.board.cell, position.legal_moves))
+    weights = entry["weights"][: len(OPPONENTS), : len(cells)].astype(np.float64)
+    return ReplyFeatures(
+        cells=tuple(cells),
+        features=workspace.mcts_states["features"][0, : len(cells)].copy(),
+        shares=weights / weights.sum(1, keepdims=True),
+    )
