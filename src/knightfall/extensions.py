@@ -24,7 +24,7 @@ GROUP = "knightfall.extensions"
 
 @dataclass(frozen=True)
 class Extension:
-    """What a package adds; each value is an import path such as ``package.module:name``."""
+    """What a package adds, by import paths such as ``package.module:name``."""
 
     agents: Mapping[str, str] = field(default_factory=dict)
     """Subclasses of `Agent` by their kind; ``perfect(swindle)`` names one that reads a word more
@@ -39,6 +39,9 @@ class Extension:
     heuristics, listed and compiled as the core's own are, and other names for heuristics."""
     commands: Mapping[str, str] = field(default_factory=dict)
     """Commands by name: functions with annotations that Typer reads, or Typer applications."""
+    panels: Mapping[str, str] = field(default_factory=dict)
+    """The panel of ``knightfall --help`` that lists a command, by the command's name: Play, Ask,
+    Measure, Runs, Build and learn, or Teach.  Other commands are listed last, under Extensions."""
     pages: Mapping[str, str] = field(default_factory=dict)
     """Parts of the lab's page (``knightfall serve``) by a name of small letters: a `PagePart`
     each."""

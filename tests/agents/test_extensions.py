@@ -209,9 +209,8 @@ def test_the_core_does_without_its_extensions(core: Path) -> None:
     refused = knightfall(core, "match", "champion", "random")
     assert refused.returncode == 2
     assert "unknown agent 'champion'" in refused.stderr
-    assert (
-        knightfall(core, "moves", PLAIN).stdout == knightfall(PACKAGE.parent, "moves", PLAIN).stdout
-    )
+    moves = ("analyse", "--no-agent", PLAIN)
+    assert knightfall(core, *moves).stdout == knightfall(PACKAGE.parent, *moves).stdout
 
 
 @pytest.mark.slow

@@ -244,11 +244,11 @@ def test_the_same_command_shows_the_run_again_and_show_does_too() -> None:
     second = run(*SMALL)
     assert second.stdout == first.stdout
     assert "was played before" in second.stderr
-    assert run("show").stdout == first.stdout
-    assert run("show", "1").stdout == first.stdout
+    assert run("runs", "show").stdout == first.stdout
+    assert run("runs", "show", "1").stdout == first.stdout
     again = run(*SMALL, "--again")
     assert again.stdout == first.stdout.replace("run 1", "run 2")
-    assert run("show", "last").stdout == again.stdout
+    assert run("runs", "show", "last").stdout == again.stdout
 
 
 def test_the_default_tournament_is_the_courses() -> None:
@@ -279,7 +279,7 @@ def test_names_are_those_of_the_protocol_and_a_mixture_says_so() -> None:
     said = "2017b:AB_Open is an agent of 2017b, id(open, nodes=2500, plain); the one of 2017a is"
     assert said in mixed.stderr
     assert f"Mixed protocols: {said}" in mixed.stdout
-    assert "Mixed protocols" in run("show").stdout
+    assert "Mixed protocols" in run("runs", "show").stdout
 
 
 def test_a_time_limit_is_heeded() -> None:
@@ -304,7 +304,7 @@ def test_a_match_tells_elo_and_pairs(data: Path) -> None:
     for key in ("elo", "elo_error", "nelo", "nelo_error", "los", "low", "high", "score"):
         assert report[key] == getattr(verdict, key)
     assert report["llr"] is None
-    text = run("show").stdout
+    text = run("runs", "show").stdout
     assert f"Pairs [LL, WL, WW] {list(pairs)}" in text
     assert "LOS" in text
     assert "LLR" not in text
@@ -380,7 +380,7 @@ def test_a_league_ranks_its_agents() -> None:
             gap, error = report["differences"][i][j]
             assert gap == pytest.approx(elos[i] - elos[j], abs=1e-6)
             assert error > 0
-    text = run("show").stdout
+    text = run("runs", "show").stdout
     assert "Moving first is worth" in text
     assert "told apart" in text.lower()
 
@@ -410,7 +410,7 @@ def test_a_league_of_agents_from_files(tmp_path: Path) -> None:
     quitter = by_name[f"python({file}:gives_up, time=1s)"]
     assert quitter["won"] == 0
     assert quitter["losses"] == {"forfeit": 8}
-    assert "lost by: 8 forfeit" in run("show").stdout
+    assert "lost by: 8 forfeit" in run("runs", "show").stdout
     # An edited file is another agent: the run is not taken up.
     file.write_text(file.read_text().replace("me - opp", "opp - me"))
     assert told("league", *args, "--pairs", "2", *QUICK)["run"] == 2
@@ -474,7 +474,7 @@ def test_a_book_and_its_exhaustion_are_said(tmp_path: Path) -> None:
         (["tournament", "--test", "nobody"], "'nobody'"),
         (["tournament", "--pairs", "7", "--course-only"], "--pairs 7 and --course-only"),
         (["tournament", "--against", "id()"], "needs a heuristic"),
-        (["show"], "no runs yet"),
+        (["runs", "show"], "no runs yet"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )

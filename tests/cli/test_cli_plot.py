@@ -44,7 +44,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def plot(store: Path, here: Path) -> Any:
-    return lambda *args: CliRunner().invoke(app, ["plot", *args, "--store", str(store)])
+    return lambda *args: CliRunner().invoke(app, ["runs", "plot", *args, "--store", str(store)])
 
 
 def written(folder: Path) -> list[str]:
@@ -65,7 +65,7 @@ def test_the_last_run_is_the_default(store: Path, here: Path, tmp_path: Path) ->
     with Store.open(tmp_path / "other.sqlite") as opened:
         play(opened, league_plan(pairs=1))
         play(opened, match_plan(pairs=5))
-    result = CliRunner().invoke(app, ["plot", "--store", str(tmp_path / "other.sqlite")])
+    result = CliRunner().invoke(app, ["runs", "plot", "--store", str(tmp_path / "other.sqlite")])
     assert result.exit_code == 0, result.stderr
     assert written(here) == ["run-2-score.svg"]
 
@@ -148,7 +148,7 @@ def test_errors_are_one_line_and_nothing_is_written(
 
 
 def test_a_store_that_is_not_there_is_not_made(here: Path) -> None:
-    result = CliRunner().invoke(app, ["plot", "--store", "none.sqlite"])
+    result = CliRunner().invoke(app, ["runs", "plot", "--store", "none.sqlite"])
     assert result.exit_code == 2
     assert written(here) == []
 

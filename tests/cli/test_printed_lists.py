@@ -99,7 +99,7 @@ def test_games_stand_under_their_headings(store: str) -> None:
 
 
 def test_replayed_moves_stand_beside_what_was_thought_of_them(store: str) -> None:
-    told = answer("replay", "1.3.0", "--store", store, "--json")
+    told = answer("runs", "replay", "1.3.0", "--store", store, "--json")
     lines = shown("replay", "1.3.0", "--store", store).split("\n")
     with Store.open(store, read_only=True) as opened:
         record: PairRecord = opened.run(1).pair(3)
@@ -219,7 +219,7 @@ def test_statistics_stand_beside_their_names(unit: str, counts: list[str]) -> No
 
 @pytest.mark.parametrize("model", ["normalized", "logistic"])
 def test_a_test_s_forecast_stands_under_its_headings(model: str) -> None:
-    args = ["sprt", "plan", "3,17", "--model", model, "--alpha", "0.1", "--beta", "0.02"]
+    args = ["stats", "plan", "3,17", "--model", model, "--alpha", "0.1", "--beta", "0.02"]
     told = answer(*args, "--split", "0.8", "--json")
     normalized = model == "normalized"
     titles = ["true nElo", "Elo"] if normalized else ["true Elo"]

@@ -133,7 +133,7 @@ def test_commands_work(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
             break
         part = part.replace("time=1s", "time=50ms")
         args = shlex.split(re.sub(r" > \S+$", "", part), comments=True)[1:]
-        more = ["--yes"] if "--delete" in args else FEWER.get(args[0], [])
+        more = ["--yes"] if "delete" in args else FEWER.get(args[0], [])
         result = run(*args, *more, input=INPUT.get(args[0], said))
         assert result.exit_code == 0, result.output + stderr_of(result)
         said = result.stdout

@@ -242,7 +242,7 @@ def test_reflection_by_command(
     monkeypatch.chdir(tmp_path)
     certify_command("8x8")
     assert "8x8: the second player wins; by reflection, " in capsys.readouterr().out
-    done = CliRunner().invoke(app, ["verify", "certificate-8x8.txt"])
+    done = CliRunner().invoke(app, ["atlas", "verify", "certificate-8x8.txt"])
     assert done.exit_code == 0
     assert "the second player wins on 8x8 from free placement (by reflection" in done.stdout
     certify_command("4x7", json=True)
@@ -549,10 +549,10 @@ def test_where_the_first_player_wins_there_is_nothing_to_certify(
 def test_verify_command(tmp_path: Path) -> None:
     file = tmp_path / "5x5.txt"
     certificate("5x5").write(file)
-    done = CliRunner().invoke(app, ["verify", str(file)])
+    done = CliRunner().invoke(app, ["atlas", "verify", str(file)])
     assert done.exit_code == 0
     assert done.stdout.startswith("verified: the second player wins on 5x5 from free placement (6 ")
-    done = CliRunner().invoke(app, ["verify", "--json", str(file)])
+    done = CliRunner().invoke(app, ["atlas", "verify", "--json", str(file)])
     assert done.exit_code == 0
     told = json.loads(done.stdout)
     assert told.pop("seconds") > 0
@@ -569,7 +569,7 @@ def test_verify_command_refuses_with_one_line_and_exit_code_2(tmp_path: Path) ->
         (tmp_path, f"knightfall: {tmp_path} is no proof: it is not a file"),
     ):
         for extra in ([], ["--json"]):
-            done = CliRunner().invoke(app, ["verify", *extra, str(path)])
+            done = CliRunner().invoke(app, ["atlas", "verify", *extra, str(path)])
             assert (done.exit_code, done.stdout) == (2, "")
             assert done.stderr.startswith(why)
             assert done.stderr.count("\n") == 1

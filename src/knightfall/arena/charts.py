@@ -362,7 +362,7 @@ CHARTS: dict[str, Callable[[Results], Figure]] = {
     "tournament": tournament_chart,
     "worth": worth_chart,
 }
-"""By the names that ``knightfall plot --kind`` knows."""
+"""By the names that ``knightfall runs plot --kind`` knows."""
 
 _OF_KIND = {
     "league": ("ratings", "crosstable"),

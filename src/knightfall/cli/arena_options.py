@@ -9,9 +9,9 @@ from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from knightfall.arena.run_options import with_run_options
+from knightfall.cli.help_format import PlainCommand
 from knightfall.cli.options import Dask, Json, RunWorkers, StorePath, store_path, whole_number
 from knightfall.errors import KnightfallError
 
@@ -146,7 +146,7 @@ def of_generation(agents: list[str], generation: str | None) -> list[str]:
 # -- a sequential test -------------------------------------------------------------------------
 
 
-class NumbersCommand(TyperCommand):
+class NumbersCommand(PlainCommand):
     """Takes -5 for a number and not for an option."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -19,25 +19,6 @@ if TYPE_CHECKING:
     from knightfall.board import Board
     from knightfall.position import Position
 
-PLAIN_HELP: Any = {
-    "rich_markup_mode": None,
-    "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
-}
-"""How every group of commands shows its help: as plain text, in lines that can be read."""
-
-
-def command_group(name: str, help: str, **more: Any) -> typer.Typer:
-    """Return a group of commands, which shows its help where no command is given."""
-
-    def show_help(context: typer.Context) -> None:
-        if context.invoked_subcommand is None:
-            typer.echo(context.get_help())
-
-    return typer.Typer(
-        name=name, help=help, callback=show_help, invoke_without_command=True, **PLAIN_HELP, **more
-    )
-
-
 STARTPOS = "startpos"
 MOST = 2**63 - 1
 
@@ -85,8 +66,6 @@ def whole_number(name: str, help: str, *, least: int = 1, metavar: str = "N", **
     return typer.Option(name, metavar=metavar, parser=parser, help=help, **more)
 
 
-Threads = Annotated[int, whole_number("--threads", "Processors to use.")]
-
 SHARED = "Processes that share the work; 0 leaves it to this one."
 Workers = Annotated[int | None, whole_number("--workers", SHARED, least=0)]
 RunWorkers = Annotated[
@@ -99,18 +78,12 @@ Dask = Annotated[
 ]
 
 
-def threads_or_map(
-    threads: int, workers: int | None, dask: str | None, describe: Callable[[Any], str]
-) -> Any:
-    """Return the map that --workers or --dask ask for; None if threads of this process do it."""
-    from knightfall.errors import KnightfallError
+def chosen_map(workers: int | None, dask: str | None, describe: Callable[[Any], str]) -> Any:
+    """Return the parallel map that --workers or --dask ask for; None if neither does."""
     from knightfall.isolation.parallel_map import RunnerOptions, parallel_map
 
     options = RunnerOptions(workers, dask)
     options.check()
-    if threads > 1 and (workers or dask):
-        other = f"--workers {workers}" if workers else f"--dask {dask}"
-        raise KnightfallError(f"--threads {threads} and {other}: choose one")
     return partial(parallel_map, options=options, describe=describe) if options.leaves else None
 
 
@@ -160,6 +133,22 @@ Chart = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace a chart that exists.")]
+SvgChart = Annotated[
+    Path | None,
+    typer.Option("--chart", metavar="FILE", help="Draw it there; the name ends in .svg."),
+]
+
+
+def check_svg(chart: Path | None) -> None:
+    """Raise a KnightfallError if the file of an `SvgChart`, if one is given, cannot be written."""
+    from knightfall.files import check_output
+
+    if chart is not None and chart.suffix.lower() != ".svg":
+        raise KnightfallError(
+            f"--chart {str(chart)!r} must end in .svg: this chart is an SVG image"
+        )
+    if chart is not None:
+        check_output(chart)
 
 
 def chart_writer(chart: Path | None, force: bool) -> Callable[[Any], None]:

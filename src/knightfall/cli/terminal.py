@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
 
+from knightfall.cli.help_format import PlainGroup
 from knightfall.display.numbers import count, duration, for_json
 from knightfall.display.printable import console as console
 from knightfall.display.printable import one_line
@@ -106,7 +106,7 @@ _UsageError: Any = typer.BadParameter.__base__
 _ROWS = re.compile(r"[0-9*Nn]+(?:/[0-9*Nn]+){2,}(?:\[[Nn]*\])?", re.ASCII)
 
 
-class GuardedGroup(TyperGroup):
+class GuardedGroup(PlainGroup):
     """The group of all commands, with everything that can go wrong caught around it."""
 
     def make_context(

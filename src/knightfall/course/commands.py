@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from knightfall.cli.arena_options import NOTHING_MEASURED, Again, Generation, Seed
+from knightfall.cli.help_format import command_group
 from knightfall.cli.options import (
     Dask,
     Json,
     RunWorkers,
     StorePath,
-    command_group,
     store_path,
     whole_number,
 )
@@ -22,10 +22,10 @@ from knightfall.cli.terminal import print_line, print_report
 from knightfall.errors import KnightfallError, nearest
 from knightfall.files import make_folder
 
-Opponents = Annotated[
+Against = Annotated[
     list[str] | None,
     typer.Option(
-        "--opponents",
+        "--against",
         metavar="AGENT",
         help="An opponent; may be repeated. By default the course's seven of its year.",
     ),
@@ -58,7 +58,7 @@ Submission = Annotated[
 
 def run(
     path: Submission,
-    opponents: Opponents = None,
+    against: Against = None,
     pairs: Annotated[
         int | None,
         whole_number(
@@ -87,7 +87,7 @@ def run(
     Examples:
       knightfall course run AIND-Isolation
       knightfall course run game_agent.py --clock wall --pairs 20
-      knightfall course run "game_agent.py#AlphaBetaPlayer(custom_score_2)" --opponents AB_Improved
+      knightfall course run "game_agent.py#AlphaBetaPlayer(custom_score_2)" --against AB_Improved
     """
     from knightfall.arena.store_file import user_store
     from knightfall.cli.terminal import INTERRUPTED, print_report, say
@@ -97,7 +97,7 @@ def run(
 
     report = trial(
         path,
-        opponents=opponents or (),
+        opponents=against or (),
         pairs=pairs,
         time=time,
         clock=clock,
@@ -145,7 +145,7 @@ def classroom(
         str | None,
         typer.Option("--output", metavar="DIR", help="Where pages go; FOLDER-report if not given."),
     ] = None,
-    opponents: Opponents = None,
+    against: Against = None,
     pairs: Annotated[int, whole_number("--pairs", "Pairs of games per opponent.")] = 5,
     classmates: Annotated[
         int,
@@ -190,7 +190,7 @@ def classroom(
         report = hold_class(
             folder,
             output,
-            opponents=opponents or (),
+            opponents=against or (),
             pairs=pairs,
             classmates=classmates,
             time=time,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from knightfall.cli.arena_options import elo_bounds, real
+from knightfall.cli.help_format import command_group
 from knightfall.cli.options import (
     Chart,
     Dask,
@@ -17,7 +18,6 @@ from knightfall.cli.options import (
     Workers,
     agent_named,
     chart_writer,
-    command_group,
     whole_number,
 )
 from knightfall.cli.terminal import INTERRUPTED, print_json, print_line, print_report, say

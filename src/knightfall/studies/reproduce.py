@@ -29,7 +29,7 @@ def reproduce(
     study: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="STUDY",
+            metavar="STUDY...",
             help="Which, such as lookahead or staged; all by default. A wrong name lists them.",
         ),
     ] = None,

@@ -219,7 +219,7 @@ def _elo(text: str) -> float:
 
 
 Judged = Annotated[str, typer.Argument(metavar="A", help="A heuristic, or an agent id(…).")]
-ComparedWith = Annotated[str, typer.Argument(metavar="[B]", help="What it is compared with.")]
+ComparedWith = Annotated[str, typer.Argument(metavar="B", help="What it is compared with.")]
 
 
 @plays_a_run

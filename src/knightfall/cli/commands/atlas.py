@@ -1,7 +1,7 @@
-"""``knightfall atlas`` and ``knightfall verify``: exact values of whole boards, and their proofs.
+"""``knightfall atlas``: exact values of whole boards, and their proofs.
 
-The stored value of every opening is built and shown.  A certificate proves that the second player
-wins; it is written and verified.
+It builds and shows the stored value of every opening.  It writes and verifies certificates, which
+prove that the second player wins.
 """
 
 from __future__ import annotations
@@ -11,16 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options import (
-    BoardName,
-    Dask,
-    Json,
-    Threads,
-    Workers,
-    board_named,
-    command_group,
-    threads_or_map,
-)
+from knightfall.cli.help_format import command_group
+from knightfall.cli.options import BoardName, Dask, Json, Workers, board_named, chosen_map
 from knightfall.cli.terminal import print_json, print_line, say
 from knightfall.display.numbers import duration, percent
 from knightfall.errors import KnightfallError
@@ -40,6 +32,7 @@ atlas = command_group(
       knightfall atlas show 7x7
       knightfall atlas build 5x8
       knightfall atlas certify 7x7
+      knightfall atlas verify certificate-7x7.txt
     """,
 )
 
@@ -47,14 +40,14 @@ atlas = command_group(
 Placement = Annotated[
     str | None, typer.Argument(metavar="CELL", help="A first placement: show the replies to it.")
 ]
-Out = Annotated[
+Output = Annotated[
     Path | None,
-    typer.Option("--out", metavar="FILE", help="Write there, not into your data folder."),
+    typer.Option("--output", metavar="FILE", help="Write there, not into your data folder."),
 ]
-CertificateOut = Annotated[
+CertificateOutput = Annotated[
     Path | None,
     typer.Option(
-        "--out", metavar="FILE", help="Write there, not to certificate-BOARD.txt in this folder."
+        "--output", metavar="FILE", help="Write there, not to certificate-BOARD.txt in this folder."
     ),
 ]
 Again = Annotated[
@@ -68,8 +61,7 @@ SHOWN = 12
 @atlas.command(name="certify")
 def certify(
     board: BoardName,
-    out: CertificateOut = None,
-    threads: Threads = 1,
+    output: CertificateOutput = None,
     workers: Workers = None,
     dask: Dask = None,
     json: Json = False,
@@ -77,15 +69,15 @@ def certify(
     """Write a proof that the second player wins from free placement.
 
     It holds an answer to every first placement and to every move from then on, down to positions
-    that are quickly searched; knightfall verify checks it.  7x7 takes half a minute on one
+    that are quickly searched; knightfall atlas verify checks it.  7x7 takes half a minute on one
     processor.  Where a side is even the proof is one line: the second player mirrors each move in
     the board's centre.
 
     \b
     Examples:
-      knightfall atlas certify 7x7 --threads 2
+      knightfall atlas certify 7x7 --workers 2
       knightfall atlas certify 7x7 --dask tcp://host:8786
-      knightfall atlas certify 8x8 --out proof.txt
+      knightfall atlas certify 8x8 --output proof.txt
     """
     import time
 
@@ -94,11 +86,9 @@ def certify(
     from knightfall.solver.certificate import certify as prove
 
     there = board_named(board)
-    map_calls = threads_or_map(
-        threads, workers, dask, lambda cell: f"the answers to {there.name(cell)}"
-    )
+    map_calls = chosen_map(workers, dask, lambda cell: f"the answers to {there.name(cell)}")
     name = f"{there.width}x{there.height}"
-    file = Path(f"certificate-{name}.txt") if out is None else out
+    file = Path(f"certificate-{name}.txt") if output is None else output
     check_output(file)
     start = time.perf_counter()
     with progress() as shown:
@@ -109,7 +99,7 @@ def certify(
                 f"{time.perf_counter() - start:.0f} s"
             )
 
-        certificate = prove(there, threads=threads, on_progress=told, map_calls=map_calls)
+        certificate = prove(there, on_progress=told, map_calls=map_calls)
     certificate.write(file)
     seconds = time.perf_counter() - start
     size, answers = file.stat().st_size, certificate.answers
@@ -129,25 +119,24 @@ def certify(
 @atlas.command(name="build")
 def build(
     board: BoardName,
-    threads: Threads = 1,
     workers: Workers = None,
     dask: Dask = None,
-    out: Out = None,
+    output: Output = None,
     again: Again = False,
     json: Json = False,
 ) -> None:
     """Solve every opening of a board and keep the answers.
 
-    A build that was stopped, by Ctrl-C or otherwise, goes on where it was.  7x7 takes minutes,
-    7x8 hours, 8x8 days.  A board that is in the atlas is not solved again; with --out its entries
-    are copied.
+    A build that was stopped, by Ctrl-C or otherwise, continues where it was.  7x7 takes minutes,
+    7x8 hours, 8x8 days.  A board that is in the atlas is not solved again; with --output its
+    entries are copied.
 
     \b
     Examples:
-      knightfall atlas build 7x7 --threads 2
+      knightfall atlas build 7x7 --workers 2
       knightfall atlas build 5x8
       knightfall atlas build 7x8 --dask tcp://host:8786
-      knightfall atlas build 7x7 --again --threads 2
+      knightfall atlas build 7x7 --again --workers 2
     """
     import time
 
@@ -157,16 +146,16 @@ def build(
     from knightfall.solver.atlas_build import Builder, name_of, save, upright, user_file
 
     there = upright(board_named(board))
-    map_calls = threads_or_map(threads, workers, dask, lambda cells: f"the openings like {cells}")
-    file = user_file() if out is None else out
+    map_calls = chosen_map(workers, dask, lambda cells: f"the openings like {cells}")
+    file = user_file() if output is None else output
     check_output(file)
     start = time.perf_counter()
-    builder = Builder(there, threads=threads)
+    builder = Builder(there)
     known = None if again else entries_of(there)
     if known is not None:
-        if out is not None:
-            save(out, name_of(there), known)
-        _tell_known(name_of(there), len(builder.classes), out, json)
+        if output is not None:
+            save(output, name_of(there), known)
+        _tell_known(name_of(there), len(builder.classes), output, json)
         return
     with progress() as shown:
 
@@ -195,12 +184,12 @@ def build(
         )
 
 
-def _tell_known(name: str, classes: int, out: Path | None, json: bool) -> None:
+def _tell_known(name: str, classes: int, output: Path | None, json: bool) -> None:
     if json:
         facts = {"board": name, "classes": classes, "resumed": classes, "nodes": 0}
-        print_json({**facts, "seconds": 0.0, "file": None if out is None else str(out)})
+        print_json({**facts, "seconds": 0.0, "file": None if output is None else str(output)})
     else:
-        written = "" if out is None else f"; written to {out}"
+        written = "" if output is None else f"; written to {output}"
         print_line(f"{name} is in the atlas already (--again solves it anew){written}")
 
 
@@ -329,6 +318,7 @@ def _grid(screen: Any, board: Board, cells: list[tuple[str, str]]) -> None:
 # -- verify -----------------------------------------------------------------------------------
 
 
+@atlas.command(name="verify")
 def verify(file: File, json: Json = False) -> None:
     """Check a certificate that the second player wins on some board.
 
@@ -338,8 +328,8 @@ def verify(file: File, json: Json = False) -> None:
 
     \b
     Examples:
-      knightfall verify certificate-7x7.txt
-      knightfall verify --json certificate-7x7.txt
+      knightfall atlas verify certificate-7x7.txt
+      knightfall atlas verify --json certificate-7x7.txt
     """
     import time
 

@@ -10,12 +10,13 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options import Json, position_named
+from knightfall.cli.options import Json, SvgChart, check_svg, position_named
 from knightfall.cli.terminal import print_json, say
 from knightfall.display.numbers import for_json
 from knightfall.display.report import print_parts
 from knightfall.display.table import facts
 from knightfall.errors import KnightfallError
+from knightfall.files import atomic_write
 
 if TYPE_CHECKING:
     from knightfall.agents.remote_player import RemotePlayer
@@ -38,18 +39,22 @@ class ViewedPlayer(StrEnum):
     b = "b"
 
 
+LEARNED = "learned_linear"
+"""The heuristic that --explain explains by default."""
+
 Ids = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
         "--heuristic",
         metavar="ID",
-        help="A heuristic, or all for every published one; give it several times for several.",
+        help="A heuristic or a sum of heuristics, or all for every published one; may be repeated. "
+        f"With --explain {LEARNED} by default.",
         show_default=False,
     ),
 ]
 Fens = Annotated[
     list[str] | None,
-    typer.Argument(metavar="FEN", help="Positions, each in quotes.", show_default=False),
+    typer.Argument(metavar="FEN...", help="Positions, each in quotes.", show_default=False),
 ]
 FensFile = Annotated[
     str | None,
@@ -61,36 +66,51 @@ For = Annotated[
 ]
 Explain = Annotated[
     bool,
-    typer.Option("--explain", help="Also show what each term adds; see knightfall explain."),
+    typer.Option("--explain", help="Also show what each feature or term adds to the value."),
 ]
 
 
 def evaluate(
-    heuristic: Ids,
     fens: Fens = None,
+    heuristic: Ids = None,
     file: FensFile = None,
     player: For = None,
     explain: Explain = False,
+    chart: SvgChart = None,
     json: Json = False,
 ) -> None:
     """Evaluate positions with heuristics.
 
-    On a terminal that is a table; into a pipe, or with --json, a line of JSON per position.
+    It prints a table on a terminal or with --explain; into a pipe, or with --json, a line of JSON
+    for each position.
+
+    --explain lists, for learned_linear, each feature with its count, its weight in this role and
+    phase, and its share as a bar; bars to the right favour the side to move.  For a sum of
+    heuristics it lists each term at the position's phase.  For open_cluster it also marks the
+    window with most open cells, on the board and in the picture that --chart draws.
 
     \b
     Examples:
       knightfall eval --heuristic improved "7/7/1N5/7/7/4n2/7 w"
       knightfall eval --heuristic all --for b "7/7/1N5/7/7/4n2/7 w"
       knightfall eval --heuristic mine.py:cosy --heuristic "2*open-improved" --fens games.txt
-      knightfall eval --heuristic open_cluster --explain "7/2*4/1N1*3/3*1*1/1*5/1*2n2/7 w"
+      knightfall eval --explain "7/7/1N5/7/7/4n2/7 w"
+      knightfall eval --explain "7/7/1N5/7/7/4n2/7 w" --heuristic open_cluster --chart cluster.svg
     """
     if bool(fens) == (file is not None):
         raise KnightfallError(
             "give either FENs or --fens FILE, not both" if fens else "give a FEN, or --fens FILE"
         )
-    evaluators = _ready(heuristic)
+    if chart is not None and not explain:
+        raise KnightfallError(f"--chart {chart} needs --explain")
+    if not heuristic and not explain:
+        raise KnightfallError("name a heuristic, as in --heuristic improved; all means all of them")
+    check_svg(chart)
+    evaluators = _ready(heuristic or [LEARNED])
+    if chart is not None and (len(evaluators) > 1 or len(fens or ()) != 1):
+        raise KnightfallError(f"--chart {chart} takes one FEN and one heuristic")
     positions = _from_file(file) if file is not None else _from_arguments(fens or [])
-    as_json = json or not sys.stdout.isatty()
+    as_json = json or not (explain or sys.stdout.isatty())
     for where, position in positions:
         side: Side = (
             position.to_move if player is None else "w" if player is ViewedPlayer.w else "b"
@@ -98,6 +118,8 @@ def evaluate(
         with _named(where):
             values, cut = _measure(evaluators, position, side)
             explained = _explained(evaluators, position, side) if explain else []
+        if chart is not None:
+            atomic_write(chart, explained[0].svg())
         if as_json:
             row: dict[str, Any] = {"fen": position.fen, "for": side, "values": values}
             if explain:

@@ -1,4 +1,4 @@
-"""``knightfall export``, ``import`` and ``backup``: runs to files and back."""
+"""``knightfall runs export``, ``import`` and ``backup``: runs to files and back."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def export(
 ) -> None:
     """Write a run down for other programs.
 
-    csv has a line per game; parquet the same with the figures of every move, and needs --output;
-    jsonl has a line per pair and everything that is known: knightfall import reads it back; text
-    is for people: tags and numbered moves.
+    csv has a line per game; parquet the same with the numbers of every move, and needs --output;
+    jsonl has a line per pair and everything that is stored: knightfall runs import reads it back;
+    text has tags and numbered moves, for people.
 
     \b
     Examples:
-      knightfall export --format csv > games.csv
-      knightfall export 3 --format jsonl --output run3.jsonl
-      knightfall export 3 --format parquet --output run3.parquet
+      knightfall runs export --format csv > games.csv
+      knightfall runs export 3 --format jsonl --output run3.jsonl
+      knightfall runs export 3 --format parquet --output run3.parquet
     """
     from knightfall.arena.export import FORMATS, export_lines, export_parquet
     from knightfall.display.progress import progress
@@ -82,8 +82,8 @@ def import_(
 
     \b
     Examples:
-      knightfall import run3.jsonl
-      knightfall import run3.jsonl --store course.sqlite
+      knightfall runs import run3.jsonl
+      knightfall runs import run3.jsonl --store course.sqlite
     """
     from knightfall.arena.import_run import RunFile, import_run
     from knightfall.arena.store import Store
@@ -121,8 +121,8 @@ def backup(
 
     \b
     Examples:
-      knightfall backup arena-monday.sqlite
-      knightfall backup /mnt/usb/course.sqlite --store course.sqlite --force
+      knightfall runs backup arena-monday.sqlite
+      knightfall runs backup /mnt/usb/course.sqlite --store course.sqlite --force
     """
     from knightfall.arena.export import back_up
     from knightfall.arena.store import Store

@@ -1,10 +1,9 @@
-"""``knightfall games`` and ``annotate``: the games of a run, and every move of one judged."""
+"""``knightfall runs games`` and ``annotate``: the games of a run, and every move of one judged."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +12,8 @@ from knightfall.cli.options import (
     Json,
     RunName,
     StorePath,
+    SvgChart,
+    check_svg,
     find_run,
     reading,
     some,
@@ -65,9 +66,9 @@ def games(
 
     \b
     Examples:
-      knightfall games
-      knightfall games 3 --lost-by AB_Improved --limit 10
-      knightfall games last --reason timeout --json
+      knightfall runs games
+      knightfall runs games 3 --lost-by AB_Improved --limit 10
+      knightfall runs games last --reason timeout --json
     """
     with reading(store) as opened:
         found = find_run(opened, run)
@@ -123,7 +124,7 @@ def _numbers(entrants: Sequence[Entrant], who: str | None, option: str) -> list[
         names = [entrant.name for entrant in entrants]
         raise KnightfallError(
             f"{option} {who!r} took no part{nearest(who, names)} "
-            f"(there were {some([repr(name) for name in names])}; knightfall show lists all)"
+            f"(there were {some([repr(name) for name in names])}; knightfall runs show lists all)"
         )
     return found
 
@@ -161,13 +162,10 @@ WhichGame = Annotated[
         help="Moves in quotes, a file, a saved or stored game's name, last, or - for stdin.",
     ),
 ]
-Picture = Annotated[
-    Path | None, typer.Option("--svg", metavar="FILE", help="Draw the swing there.")
-]
 
 
 def annotate(
-    game: WhichGame, svg: Picture = None, store: StorePath = None, json: Json = False
+    game: WhichGame, chart: SvgChart = None, store: StorePath = None, json: Json = False
 ) -> None:
     """Judge every move of a game by the exact truth.
 
@@ -183,21 +181,20 @@ def annotate(
     \b
     Examples:
       knightfall annotate "b5 e2 d4 f4 e6 d3"
-      knightfall annotate "5/5/2N2/5/n4 w e4 b3" --svg swing.svg
+      knightfall annotate "5/5/2N2/5/n4 w e4 b3" --chart swing.svg
       knightfall annotate last
       knightfall annotate 4.0.0
       knightfall watch AB_Improved MM_Open --json | knightfall annotate -
     """
-    from knightfall.files import atomic_write, check_output
+    from knightfall.files import atomic_write
     from knightfall.notation import read_game
     from knightfall.oracle.annotate import annotate as judge
 
-    if svg is not None:
-        check_output(svg)
+    check_svg(chart)
     given = read_game(sys.stdin.read()) if game == "-" else game
     annotation = judge(given, store=store_path(store))
-    if svg is not None:
-        atomic_write(svg, annotation.to_svg())
+    if chart is not None:
+        atomic_write(chart, annotation.to_svg())
     print_report(annotation, json=json)
     if annotation.partial:
         say("knightfall: interrupted: not every move is judged")

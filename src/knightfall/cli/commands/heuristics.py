@@ -1,15 +1,14 @@
-"""``knightfall heuristics``, ``check`` and ``explain``: the registry, and one examined."""
+"""``knightfall heuristics`` and ``check``: the registry, and one heuristic examined."""
 
 from __future__ import annotations
 
 import sys
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options import Fen, Json, position_named
+from knightfall.cli.options import Json
 from knightfall.cli.terminal import print_json, print_line, print_report
 from knightfall.display.report import Heading, Part, print_parts
 from knightfall.display.table import Table, facts
@@ -185,47 +184,3 @@ def check(heuristic: Checked, board: CheckedBoard = "7x7", json: Json = False) -
     print_report(found, json=json)
     if found.wrong:
         raise typer.Exit(BROKEN)
-
-
-# -- explain ----------------------------------------------------------------------------------
-
-
-Explained = Annotated[
-    str,
-    typer.Option(
-        "--heuristic", metavar="ID", help="learned_linear, or any heuristic or sum of them."
-    ),
-]
-
-
-Svg = Annotated[
-    Path | None,
-    typer.Option("--svg", metavar="FILE", help="Also write a picture of the position."),
-]
-
-
-def explain(
-    fen: Fen, heuristic: Explained = "learned_linear", svg: Svg = None, json: Json = False
-) -> None:
-    """Show what each feature adds to a heuristic's value.
-
-    Of learned_linear every feature with how often it is there, its weight in this role and phase,
-    and its share as a bar: to the right what speaks for the side to move.  Of a sum of heuristics
-    every term, at this position's phase.  Of open_cluster also the window it is drawn to, on the
-    board and in the picture.
-
-    \b
-    Examples:
-      knightfall explain "7/7/1N5/7/7/4n2/7 w"
-      knightfall explain "7/7/1N5/7/7/4n2/7 w" --heuristic "2*open-improved"
-      knightfall explain "7/7/1N5/7/7/4n2/7 w" --heuristic open_cluster --svg cluster.svg
-    """
-    from knightfall.files import atomic_write, check_output
-    from knightfall.heuristics.explain import explain as shares
-
-    if svg is not None:
-        check_output(svg)
-    found = shares(position_named(fen), heuristic)
-    if svg is not None:
-        atomic_write(svg, found.svg())
-    print_report(found, json=json)

@@ -6,8 +6,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from knightfall.cli.help_format import PlainCommand
 from knightfall.cli.options import (
     STARTPOS,
     Json,
@@ -36,7 +36,7 @@ class Seat(StrEnum):
     second = "second"
 
 
-class PlayCommand(TyperCommand):
+class PlayCommand(PlainCommand):
     """Lets ``--resume`` stand alone: it then means the last game."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

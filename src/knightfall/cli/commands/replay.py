@@ -1,4 +1,4 @@
-"""``knightfall replay``: a stored game, move by move."""
+"""``knightfall runs replay``: a stored game, move by move."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def _seconds(text: str) -> float:
 WhichGame = Annotated[
     str,
     typer.Argument(
-        metavar="GAME", help="Its name, as knightfall games tells it; last is of the last pair."
+        metavar="GAME",
+        help="Its name, as in knightfall runs games; last is the last pair’s first game.",
     ),
 ]
 Delay = Annotated[str, typer.Option("--delay", metavar="TIME", help="Time between moves.")]
@@ -66,10 +67,10 @@ def replay(
 
     \b
     Examples:
-      knightfall replay
-      knightfall replay 3.17.0
-      knightfall replay last.0.1 --delay 2s
-      knightfall replay 3.17.0 --json | knightfall annotate -
+      knightfall runs replay
+      knightfall runs replay 3.17.0
+      knightfall runs replay last.0.1 --delay 2s
+      knightfall runs replay 3.17.0 --json | knightfall annotate -
     """
     from knightfall.arena.stored_games import find_game, scoresheet
 

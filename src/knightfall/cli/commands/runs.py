@@ -1,4 +1,7 @@
-"""``knightfall runs``, ``show`` and ``plot``: the runs in a store, listed, reported and drawn."""
+"""``knightfall runs``: the runs in a store, listed, reported, drawn and deleted.
+
+`games`, `replay`, `export`, `import_` and `backup` have modules of their own.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from knightfall.cli.commands.export import backup, export, import_
+from knightfall.cli.commands.games import games
+from knightfall.cli.commands.replay import replay
+from knightfall.cli.help_format import PlainGroup, command_group
 from knightfall.cli.options import (
     FEW,
     LAST,
@@ -18,6 +25,7 @@ from knightfall.cli.options import (
     StorePath,
     find_run,
     reading,
+    run_numbers,
     some,
     store_path,
 )
@@ -32,34 +40,51 @@ if TYPE_CHECKING:
 HASH = 7
 """Letters of a file's hash that are shown."""
 
-Delete = Annotated[
-    str | None,
-    typer.Option(
-        "--delete", metavar="RUN", help="Forget a run with all its games.", show_default=False
-    ),
-]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before deleting.")]
+
+class RunsGroup(PlainGroup):
+    """The commands of ``knightfall runs``, which lists the runs if no command is given."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line, with ``list`` in the place of a missing command."""
+        if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
 
 
-def runs(
-    delete: Delete = None, yes: Yes = False, store: StorePath = None, json: Json = False
-) -> None:
-    """List the runs in the store.
+runs = command_group(
+    "runs",
+    """List stored runs; show, replay, plot, export or delete one.
 
-    A run is not finished while it is being played, or after it was stopped: the command that
-    began it goes on with it.  Submissions of the course are named with their paths and clocks.
-    Where runs of the same agents differ in a file of yours, a short hash of that file tells them
-    apart.
+    A run is everything that one command played: a match, a tournament, a league.  It is made of
+    pairs: two games from one opening, with the seats swapped.
 
     \b
     Examples:
       knightfall runs
-      knightfall runs --store course.sqlite --json
-      knightfall runs --delete 3
+      knightfall runs show 3
+      knightfall runs games 3 --limit 10
+      knightfall runs replay 3.17.0
+    """,
+    cls=RunsGroup,
+)
+
+
+# -- list -------------------------------------------------------------------------------------
+
+
+@runs.command(name="list")
+def list_runs(store: StorePath = None, json: Json = False) -> None:
+    """List the runs in the store.
+
+    A run is not finished while it is being played, or after it was stopped: to continue it, repeat
+    the command that began it.  Submissions of the course are named with their paths and clocks.  If
+    runs of the same agents differ in a file of yours, a short hash of that file tells them apart.
+
+    \b
+    Examples:
+      knightfall runs
+      knightfall runs list --store course.sqlite --json
     """
-    if delete is not None:
-        _delete(delete, yes, store, json)
-        return
     from knightfall.display.report import print_parts
     from knightfall.display.table import Table
 
@@ -119,33 +144,10 @@ def _here(time: str) -> str:
     return here.strftime("%d %b %H:%M" if this_year else "%d %b %Y")
 
 
-def _delete(which: str, yes: bool, store: str | None, json: bool) -> None:
-    from knightfall.arena.store import Store
-
-    with reading(store) as opened:  # a store that is not there is not made
-        id = find_run(opened, which).id
-        info = next(info for info in opened.runs() if info.id == id)
-    if not yes and not _sure(info):
-        say("knightfall: nothing was deleted")
-        raise typer.Exit(1)
-    with Store.open(store_path(store)) as opened:
-        opened.delete(id)
-    if json:
-        print_json({"deleted": id})
-    else:
-        print_line(f"Run {id} is deleted.")
-
-
-def _sure(info: RunInfo) -> bool:
-    if not sys.stdin.isatty():
-        raise KnightfallError(f"--delete {info.id} needs --yes where nobody can be asked")
-    what = f"{info.kind} of {some(info.names)}, {2 * info.played:,} games"
-    return typer.confirm(f"Delete run {info.id} ({what})?", err=True)
-
-
 # -- show -------------------------------------------------------------------------------------
 
 
+@runs.command(name="show")
 def show(run: RunName = LAST, store: StorePath = None, json: Json = False) -> None:
     """Show the report of a run.
 
@@ -153,11 +155,10 @@ def show(run: RunName = LAST, store: StorePath = None, json: Json = False) -> No
 
     \b
     Examples:
-      knightfall show
-      knightfall show 3 --json
+      knightfall runs show
+      knightfall runs show 3 --json
     """
     from knightfall.arena.reports import report_on
-    from knightfall.cli.options import find_run, reading
     from knightfall.cli.terminal import print_report
 
     with reading(store) as opened:
@@ -187,6 +188,7 @@ Output = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 
 
+@runs.command(name="plot")
 def plot(
     run: RunName = LAST,
     kind: Kind = None,
@@ -201,9 +203,9 @@ def plot(
 
     \b
     Examples:
-      knightfall plot
-      knightfall plot 7 --kind crosstable --output league.pdf
-      knightfall plot last --output charts/ --force
+      knightfall runs plot
+      knightfall runs plot 7 --kind crosstable --output league.pdf
+      knightfall runs plot last --output charts/ --force
     """
     from knightfall.arena.chart_style import writable
     from knightfall.arena.charts import checked, draw, save
@@ -245,3 +247,68 @@ def _split(output: str | None) -> tuple[Path, Path | None]:
         return path, None
     format_of(path)
     return path.parent, path
+
+
+# -- delete -----------------------------------------------------------------------------------
+
+
+Deleted = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN",
+        help="A run's number; last is the run begun last.",
+        show_default=False,
+        autocompletion=run_numbers,
+    ),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+
+
+@runs.command(name="delete")
+def delete(run: Deleted, yes: Yes = False, store: StorePath = None, json: Json = False) -> None:
+    """Delete a run with all its games from the store.
+
+    It asks for confirmation on a terminal; elsewhere it needs --yes.  The number of a deleted run
+    is not used again.  A run that is being played looks like one that was stopped: end the command
+    that plays it first.
+
+    \b
+    Examples:
+      knightfall runs delete 3
+      knightfall runs delete last --yes
+    """
+    from knightfall.arena.store import Store
+
+    with reading(store) as opened:  # reading never creates a store that is missing
+        id = find_run(opened, run).id
+        info = next(info for info in opened.runs() if info.id == id)
+    if not yes and not _confirmed(info):
+        say("knightfall: nothing was deleted")
+        raise typer.Exit(1)
+    with Store.open(store_path(store)) as opened:
+        opened.delete(id)
+    if json:
+        print_json({"deleted": id})
+    else:
+        print_line(f"Run {id} is deleted.")
+
+
+def _confirmed(info: RunInfo) -> bool:
+    """Ask on the terminal whether to delete a run; raise KnightfallError if there is none."""
+    if not sys.stdin.isatty():
+        raise KnightfallError(
+            f"run {info.id} was not deleted: without a terminal to ask on, add --yes"
+        )
+    state = "" if info.finished else ", not finished"
+    what = f"{info.kind} of {some(info.names)}, {2 * info.played:,} games{state}"
+    return typer.confirm(f"Delete run {info.id} ({what})?", err=True)
+
+
+# -- commands with modules of their own ---------------------------------------------------------
+
+
+runs.command(name="games")(games)
+runs.command(name="replay")(replay)
+runs.command(name="export")(export)
+runs.command(name="import")(import_)
+runs.command(name="backup")(backup)

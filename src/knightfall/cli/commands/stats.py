@@ -1,7 +1,6 @@
-"""``knightfall stats`` and ``knightfall sprt``: statistics without any game.
+"""``knightfall stats``: statistics without playing a game.
 
-What the result of a match says, from its counts alone, and what a sequential test will cost,
-before it is begun.
+It judges a result by its counts, and forecasts the length of a sequential test.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from knightfall.cli.arena_options import (
     Alpha,
@@ -22,7 +20,8 @@ from knightfall.cli.arena_options import (
     real,
     sprt_of,
 )
-from knightfall.cli.options import Json, command_group, whole
+from knightfall.cli.help_format import PlainGroup, command_group
+from knightfall.cli.options import Json, whole
 from knightfall.cli.terminal import print_json
 from knightfall.display.numbers import for_json, percent
 from knightfall.display.report import print_parts
@@ -33,17 +32,34 @@ if TYPE_CHECKING:
     from knightfall.statistics.pairs import MatchEstimate
     from knightfall.statistics.sprt import Sprt, SprtForecast
 
+
+class StatsGroup(PlainGroup):
+    """The commands of ``knightfall stats``."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command; for bounds in its place, raise an error with the command to type."""
+        if "," in args[0]:
+            low, high = sorted(elo_bounds(args[0]))
+            raise KnightfallError(
+                f"{args[0]!r} is not a command: try knightfall stats plan {low:g},{high:g}"
+            )
+        return super().resolve_command(ctx, args)
+
+
 stats = command_group(
     "stats",
-    """Judge a result by its counts.
+    """Judge a result by its counts, or plan a sequential test.
 
-    Elo with errors, likelihood of superiority, sequential test.
+    A pair is two games from one opening, with the seats swapped.  A sequential test is a match that
+    ends when its question is decided.
 
     \b
     Examples:
       knightfall stats pairs 10 80 30 --sprt 0,50
       knightfall stats games 136 96 111
+      knightfall stats plan 0,10
     """,
+    cls=StatsGroup,
 )
 
 
@@ -206,33 +222,6 @@ def _test_in_words(test: Sprt, accepted: str | None) -> str:
 # -- what a test will cost ---------------------------------------------------------------------
 
 
-class SprtGroup(TyperGroup):
-    """The commands of ``knightfall sprt``."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command; bounds in its place are answered with the command to type."""
-        if "," in args[0]:
-            low, high = sorted(elo_bounds(args[0]))
-            raise KnightfallError(
-                f"{args[0]!r} is not a command: try knightfall sprt plan {low:g},{high:g}"
-            )
-        return super().resolve_command(ctx, args)
-
-
-sprt = command_group(
-    "sprt",
-    """Plan a sequential test.
-
-    That is a match that ends when its question is decided.
-
-    \b
-    Example:
-      knightfall sprt plan 0,10
-    """,
-    cls=SprtGroup,
-)
-
-
 BoundsArgument = Annotated[
     str, typer.Argument(metavar="ELO0,ELO1", help="The strengths to decide between.")
 ]
@@ -254,7 +243,7 @@ Split = Annotated[
 ]
 
 
-@sprt.command(name="plan", cls=NumbersCommand)
+@stats.command(name="plan", cls=NumbersCommand)
 def plan(
     bounds: BoundsArgument,
     true_elo: TrueElo = None,
@@ -272,9 +261,9 @@ def plan(
 
     \b
     Examples:
-      knightfall sprt plan 0,10
-      knightfall sprt plan -5,0 --alpha 0.01 --beta 0.01
-      knightfall sprt plan 0,20 --model logistic --true-elo 12 --split 0.8
+      knightfall stats plan 0,10
+      knightfall stats plan -5,0 --alpha 0.01 --beta 0.01
+      knightfall stats plan 0,20 --model logistic --true-elo 12 --split 0.8
     """
     from knightfall.statistics.sprt import LARGEST_ELO, USUAL_SPLIT, forecast
 
