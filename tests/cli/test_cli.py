@@ -534,7 +534,7 @@ def test_bad_agents(agent: str) -> None:
     [
         (["frobnicate"], "frobnicate"),
         (["--frobnicate"], "--frobnicate"),
-        (["moves"], "FEN"),
+        (["analyse"], "FEN"),
         (["analyse", "--no-agent", FEN, "extra"], "extra"),
         (["analyse", "--no-agent", FEN, "--frob"], "--frob"),
         (["perft", FEN, "deep"], "'deep'"),

@@ -493,12 +493,12 @@ def test_import_adds_a_run(file: Path, tmp_path: Path) -> None:
 
 def test_help_imports_no_heavy_room() -> None:
     """Not even that of all of them together."""
-    commands = "runs", "games", "replay", "export", "import", "learn"
+    commands = "runs", "runs games", "runs replay", "runs export", "runs import", "learn"
     code = (
         "import sys\n"
         "from knightfall.cli import main\n"
         f"for command in {commands}:\n"
-        "    sys.argv[1:] = [command, '--help']\n"
+        "    sys.argv[1:] = [*command.split(), '--help']\n"
         "    try:\n        main()\n"
         "    except SystemExit:\n        pass\n"
         "print(*sys.modules, file=sys.stderr)\n"

@@ -15,6 +15,7 @@ from knightfall.cli.help_format import command_group
 from knightfall.cli.options import BoardName, Dask, Json, Workers, board_named, chosen_map
 from knightfall.cli.terminal import print_json, print_line, say
 from knightfall.display.numbers import duration, percent
+from knightfall.display.terms import legend
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
@@ -247,7 +248,8 @@ def _show(seen: Survey) -> None:
     print_line(f"{board.width}x{board.height}: {total:,} openings in {seen.classes} classes")
     print_line(f"  first player wins {seen.first_wins:,}, second player wins {seen.second_wins:,}")
     print_line(f"  the hunter wins {seen.hunter_wins:,}, the runner {total - seen.hunter_wins:,}")
-    print_line(f"  from the empty board the {winner} player wins\n")
+    print_line(f"  from the empty board the {winner} player wins")
+    print_line(f"({legend('hunter', 'runner')})\n")
     print_line("winning replies to each first placement:\n")
     counts = [seen.winning_replies(cell) for cell in range(board.cells)]
     _grid(screen, board, [(f"{count}", _shade(count, counts)) for count in counts])

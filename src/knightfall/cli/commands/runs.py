@@ -31,6 +31,7 @@ from knightfall.cli.options import (
 )
 from knightfall.cli.terminal import print_json, print_line, say
 from knightfall.display.numbers import count
+from knightfall.display.terms import legend
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def list_runs(store: StorePath = None, json: Json = False) -> None:
         outcome = (info.verdict or "finished") if info.finished else "not finished"
         agents = "\n".join([some(info.names) + _edition(info, found), *_submissions(info)])
         table.add(str(info.id), info.kind, agents, outcome, board, pairs, _here(info.created))
-    print_parts([table])
+    print_parts([table, "", legend("pair")])
 
 
 def _as_json(info: RunInfo) -> dict[str, Any]:

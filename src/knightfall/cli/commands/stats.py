@@ -26,6 +26,7 @@ from knightfall.cli.terminal import print_json
 from knightfall.display.numbers import for_json, percent
 from knightfall.display.report import print_parts
 from knightfall.display.table import Table, facts
+from knightfall.display.terms import legend
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
@@ -183,8 +184,9 @@ def _tell(
             f"{shown(llr)} ({shown(lower)}, {shown(upper)}) "
             f"[{test.elo0:g}, {test.elo1:g}] {test.model}".replace("-", "−")
         )
+    terms = [*(["pair"] if unit == "pairs" else []), "nElo", "LOS", *(["LLR"] if test else [])]
     tested = [] if test is None else [_test_in_words(test, accepted)]
-    print_parts([facts(rows), "", _in_words(verdict), *tested])
+    print_parts([facts(rows), "", legend(*terms), "", _in_words(verdict), *tested])
 
 
 def shown(value: float) -> str:
@@ -302,7 +304,8 @@ def _show(test: Sprt, share: float, plans: list[SprtForecast]) -> None:
         f"H0: {test.elo0:g} {unit}, H1: {test.elo1:g} {unit}, alpha {test.alpha:g}, "
         f"beta {test.beta:g}; equals split {percent(share, 0)} of their pairs".replace("-", "−")
     )
-    print_parts([said, "", table])
+    terms = ["pair", "nElo"] if test.model == "normalized" else ["pair"]
+    print_parts([said, "", table, "", legend(*terms)])
 
 
 def _json(test: Sprt, share: float, plans: list[SprtForecast]) -> dict[str, Any]:
