@@ -251,6 +251,19 @@ def test_the_same_command_shows_the_run_again_and_show_does_too() -> None:
     assert run("runs", "show", "last").stdout == again.stdout
 
 
+def test_reports_explain_their_terms_once() -> None:
+    pair, role = "pair: two games from one opening", "hunter: can take escape cells"
+    match = ["match", "greedy(open)", "random", "--pairs", "2", *QUICK]
+    for args, terms in (
+        (SMALL, (pair, role)),
+        (match, (pair, "nElo: normalized Elo", "LOS: likelihood of superiority", role)),
+        ([*match, "--sprt", "0,50"], ("LLR: log-likelihood ratio", pair, role)),
+        (["league", "greedy(open)", "random", "--pairs", "2", *QUICK], (role,)),
+    ):
+        shown = run(*args).stdout
+        assert [shown.count(term) for term in terms] == [1] * len(terms), shown
+
+
 def test_the_default_tournament_is_the_courses() -> None:
     report = told("tournament", "--pairs", "1", "--budget", "nodes=20", *QUICK)
     assert report["planned"] == 6 * 7
@@ -509,7 +522,7 @@ def test_ctrl_c_keeps_what_is_there_and_the_same_command_goes_on(data: Path) -> 
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
-    assert "the same command goes on with run 1" in err
+    assert "repeat the command to continue run 1" in err
     assert "Traceback" not in err
     assert "unfinished, 200 planned" in out
     with Store.open(data / "arena.sqlite", read_only=True) as store:

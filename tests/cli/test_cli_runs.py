@@ -67,8 +67,15 @@ def refused(*args: str) -> str:
 # -- runs ------------------------------------------------------------------------------------------
 
 
+def listed(*args: str) -> list[str]:
+    """Return the lines of the table of runs, without the legend below it."""
+    table, _, legend = text(*args).partition("\n\n")
+    assert legend.startswith("pair: two games from one opening")
+    return table.splitlines()
+
+
 def test_runs_lists_the_store(file: Path) -> None:
-    head, *lines = text("runs").splitlines()
+    head, *lines = listed("runs")
     assert head.split() == ["run", "kind", "agents", "outcome", "board", "pairs", "begun"]
     assert len(lines) == 3
     named = r"1 +league +AB_Improved, MM_Open, \[bold\]naïve\[/bold\] +agent 0 is better +5×5 +20 "
@@ -93,7 +100,7 @@ def test_runs_of_two_versions_of_a_file_are_told_apart(
         plan = fake_plan(1, 3, names=names, seed=seed, files={"/home/me/mine.py": file})
         fake_run(tmp_path / "arena.sqlite", plan)
     fake_run(tmp_path / "arena.sqlite", fake_plan(1, 3, names=names[::-1]))
-    lines = text("runs").splitlines()[1:]
+    lines = listed("runs")[1:]
     told = [re.search(r"\(mine\.py (\w+)\)", line) for line in lines]
     assert [match and match[1] for match in told] == ["abcdef0", "0123abc", "abcdef0", None]
     files = [info["files"] for info in json.loads(text("runs", "--json"))["runs"]]
@@ -122,7 +129,7 @@ def test_runs_of_another_store(file: Path, tmp_path: Path) -> None:
     assert f"no runs yet in {other}" in refused("runs", "--store", str(other))
     assert not other.exists()
     fake_run(other, PLAN, 3)
-    assert len(text("runs", "--store", str(other)).splitlines()) == 2
+    assert len(listed("runs", "--store", str(other))) == 2
     with Store.open(other) as store:
         store.delete(1)
     assert "no runs yet" in refused("runs", "--store", str(other))

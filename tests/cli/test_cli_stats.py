@@ -119,7 +119,7 @@ def test_people_read_it_too() -> None:
     ):
         assert part in shown
     assert "is worse" in text("stats", "pairs", "30", "0", "80", "0", "10")
-    assert "does not tell the two apart" in text("stats", "pairs", "10", "0", "80", "0", "12")
+    assert "cannot be told apart" in text("stats", "pairs", "10", "0", "80", "0", "12")
     assert "∞ ± ∞" in text("stats", "games", "3", "0", "0")
     assert "−∞ ± ∞" in text("stats", "games", "0", "3", "0")
     assert "nothing is known" in text("stats", "pairs", "0", "0", "0", "0", "0")
@@ -130,9 +130,10 @@ def test_people_read_it_too() -> None:
 
 def test_plans_are_a_table() -> None:
     lines = text("stats", "plan", "0,10").splitlines()
-    assert "equals split 67 %" in lines[0]
+    assert "equal agents split 67 %" in lines[0]
     assert lines[2].split() == ["true", "nElo", "Elo", "passes", "pairs", "games"]
-    assert len(lines) == 3 + 6
+    assert len(lines) == 3 + 6 + 2
+    assert lines[-1].startswith("pair: two games")
     assert lines[4].split()[:2] == ["0", "0.00"]
     assert "passes" in text("stats", "plan", "-1000,1000")
 
@@ -144,6 +145,40 @@ def test_plans_are_a_table() -> None:
 def test_help_shows_examples(args: list[str]) -> None:
     assert "knightfall stats" in text("stats", *args)
     assert "Example" in text("stats", *args)
+
+
+TERMS = {
+    "nElo": "normalized Elo, relative to how much results vary",
+    "LOS": "likelihood of superiority",
+    "LLR": "log-likelihood ratio",
+    "pair": "two games from one opening",
+}
+
+
+@pytest.mark.parametrize(
+    ("args", "terms"),
+    [
+        (["pairs", "10", "80", "30", "--sprt", "0,50"], {"nElo", "LOS", "LLR", "pair"}),
+        (["pairs", "10", "80", "30"], {"nElo", "LOS", "pair"}),
+        (["games", "136", "96", "111"], {"nElo", "LOS"}),
+        (["plan", "0,10"], {"nElo", "pair"}),
+        (["plan", "0,10", "--model", "logistic"], {"pair"}),
+    ],
+)
+def test_terms_are_explained_once(args: list[str], terms: set[str]) -> None:
+    shown = text("stats", *args)
+    for term, words in TERMS.items():
+        assert shown.count(f"{term}: {words}") == (term in terms)
+
+
+def test_help_explains_the_terms_that_it_uses() -> None:
+    for words in (["stats", "pairs"], ["match"]):
+        told = " ".join(text(*words, "--help").split())
+        assert "normalized Elo, which is the advantage relative to how much results vary" in told
+        assert "LOS, the likelihood that" in told
+        assert "LLR, the log-likelihood ratio" in told
+        assert "two games from one opening" in told
+    assert "The hunter can take escape cells" in " ".join(text("atlas", "show", "-h").split())
 
 
 def test_help_imports_no_heavy_room() -> None:

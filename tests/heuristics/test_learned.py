@@ -313,7 +313,7 @@ def test_explain_tells_every_feature() -> None:
     shown = run("eval", "--explain", fen)
     assert shown.exit_code == 0
     assert "│" in shown.output
-    told = json.loads(run("eval", "--explain", fen, "--json").output)
+    (told,) = json.loads(run("eval", "--explain", fen, "--json").output)["explained"]
     assert [share["name"] for share in told["shares"]][:-1] == list(FEATURES)
 
 

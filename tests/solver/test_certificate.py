@@ -564,9 +564,9 @@ def test_verify_command_refuses_with_one_line_and_exit_code_2(tmp_path: Path) ->
     certificate("5x5").write(file)
     file.write_bytes(file.read_bytes().replace(b"\n b", b"\n q", 1))
     for path, why in (
-        (file, f"knightfall: {file} is no proof: line "),
+        (file, f"knightfall: {file} is not a proof: line "),
         (tmp_path / "none.txt", "knightfall: cannot read "),
-        (tmp_path, f"knightfall: {tmp_path} is no proof: it is not a file"),
+        (tmp_path, f"knightfall: {tmp_path} is not a proof: it is not a file"),
     ):
         for extra in ([], ["--json"]):
             done = CliRunner().invoke(app, ["atlas", "verify", *extra, str(path)])

@@ -235,11 +235,12 @@ def test_the_cluster_is_drawn(tmp_path: Path) -> None:
     assert "d7 to g4, with 3 blocked cells; its centre cell is f5" in shown.output
     drawing = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert drawing.count('class="marked"') == 16
-    told = json.loads(run("eval", "--heuristic", "open_cluster", "--explain", fen).output)
+    told = json.loads(run("eval", "--heuristic", "open_cluster", "--explain", fen, "--json").output)
     (explained,) = told["explained"]
     assert explained["cluster"]["center"] == "f5"
     assert explained["value"] == told["values"]["open_cluster"]
-    assert "cluster" not in json.loads(run("eval", "--explain", fen, "--json").output)
+    (other,) = json.loads(run("eval", "--explain", fen, "--json").output)["explained"]
+    assert "cluster" not in other
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder that refuses even root")

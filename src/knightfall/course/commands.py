@@ -143,7 +143,9 @@ def classroom(
     folder: ClassFolder,
     output: Annotated[
         str | None,
-        typer.Option("--output", metavar="DIR", help="Where pages go; FOLDER-report if not given."),
+        typer.Option(
+            "--output", metavar="DIR", help="The folder for the pages; FOLDER-report by default."
+        ),
     ] = None,
     against: Against = None,
     pairs: Annotated[int, whole_number("--pairs", "Pairs of games per opponent.")] = 5,
@@ -154,7 +156,7 @@ def classroom(
             metavar="N",
             min=0,
             max=1000,
-            help="How many of the others each submission meets, too.",
+            help="Number of classmates that each submission plays.",
         ),
     ] = 4,
     time: MoveTime = None,
@@ -223,7 +225,10 @@ Checked = Annotated[
     ),
 ]
 Seconds = Annotated[
-    float, typer.Option("--seconds", metavar="S", min=0.1, max=3600, help="What a check may take.")
+    float,
+    typer.Option(
+        "--seconds", metavar="S", min=0.1, max=3600, help="Time limit of each check, in seconds."
+    ),
 ]
 
 
@@ -296,8 +301,6 @@ def new(folder: Folder, generation: NewGeneration = "2017b") -> None:
       knightfall course check mine
     """
     from shlex import quote
-
-    from knightfall.course.commands import begin
 
     for file in begin(folder, generation):
         print_line(f"wrote {file}")

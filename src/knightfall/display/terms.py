@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 TERMS = {
-    "pair": "two games from one opening, with the seats swapped (L lost, W won)",
-    "nElo": "normalized Elo, the advantage relative to how much results vary",
-    "LOS": "likelihood of superiority, the chance that the first agent is the better one",
-    "LLR": "log-likelihood ratio; the test ends when it reaches one of its two bounds",
-    "hunter": "the player that can take escape cells from the other knight",
-    "runner": "the player that cannot",
+    "pair": "two games from one opening, seats swapped (L lost, W won)",
+    "nElo": "normalized Elo, relative to how much results vary",
+    "LOS": "likelihood of superiority, the chance of being the better agent",
+    "LLR": "log-likelihood ratio, which ends the test at either bound",
+    "hunter": "can take escape cells from the other knight",
+    "runner": "cannot",
 }
 """A phrase for each term."""
 

@@ -166,6 +166,7 @@ class TuneReport(Displayable):
         yield Heading("Tuned against given, on openings that the tuning never saw")
         if self.confirmations:
             yield self._confirmed()
+            yield ""
             yield legend("pair", "LLR")
         else:
             yield "No games were needed: the tuned weights are those given."

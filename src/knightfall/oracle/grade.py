@@ -205,6 +205,7 @@ class Grade(Displayable):
         yield ""
         yield Heading("Keeps the win")
         yield self._keeping_table()
+        yield ""
         yield legend("hunter", "runner")
         yield ""
         yield Heading("First blunder")

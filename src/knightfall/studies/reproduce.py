@@ -30,13 +30,14 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="STUDY...",
-            help="Which, such as lookahead or staged; all by default. A wrong name lists them.",
+            help="A study, such as lookahead or staged; all by default. A wrong name lists them.",
         ),
     ] = None,
     pairs: Annotated[
         int,
         whole_number(
-            "--pairs", "Pairs of games per opponent; a couple of the league gets a twentieth."
+            "--pairs",
+            "Pairs of games per opponent; two heuristics of the league play a twentieth of it.",
         ),
     ] = PAIRS,
     budget: Annotated[
@@ -45,7 +46,7 @@ def reproduce(
             "--budget",
             metavar="NAME",
             help="course (as the authors' agents played), time (equal time), nodes (2,500 for "
-            "all), never (as course, but nobody resigns) or all.",
+            "all), never (as course, but without resigning) or all.",
         ),
     ] = "all",
     seed: Seed = 0,
@@ -54,7 +55,7 @@ def reproduce(
         typer.Option(
             "--output",
             metavar="DIR",
-            help="Where the report goes: docs/studies in a checkout, else studies.",
+            help="The folder for the report; by default docs/studies in a checkout, else studies.",
         ),
     ] = None,
     no_league: Annotated[
@@ -67,8 +68,8 @@ def reproduce(
         bool,
         typer.Option(
             "--fit",
-            help="Fit the conditions of each study anew (minutes) instead of taking the recorded "
-            "ones; what was found goes to fit.json in the output.",
+            help="Fit the conditions of each study again (minutes) instead of using the recorded "
+            "ones; the result is written to fit.json in the output folder.",
         ),
     ] = False,
     workers: RunWorkers = None,
@@ -82,8 +83,8 @@ def reproduce(
     Each study's own tournament is played as its author's agents played it, then at equal time, at
     equal nodes and without resigning. The heuristics that its author wished for are played as well,
     then a league of all heuristics, with the oracle's grades. The report compares published and
-    measured results and gives a verdict on every claim. After an interruption the same command
-    continues. Without matplotlib everything but the charts is written.
+    measured results and gives a verdict on every claim. After an interruption, repeat the command
+    to continue. Without matplotlib everything but the charts is written.
 
     \b
     Examples:
@@ -136,7 +137,7 @@ def reproduce(
         if interrupted:
             say(
                 f"knightfall: interrupted after {len(played)} of {len(wanted)} runs; every game "
-                "played so far is stored, and the same command goes on from there"
+                "played so far is stored; repeat the command to continue"
             )
             raise typer.Exit(INTERRUPTED)
         runs: Mapping[tuple[str, Any], Run] = dict(zip(wanted, played, strict=True))
@@ -234,8 +235,8 @@ def _fitted(chosen: Sequence[Study], seed: int, options: RunnerOptions) -> Mappi
             return fit(chosen, seed=seed, options=on_all_cores(options), progress=told)
     except KeyboardInterrupt:
         say(
-            "knightfall: interrupted while fitting; every trial so far is kept, and the same "
-            "command goes on from there"
+            "knightfall: interrupted while fitting; every trial so far is kept: repeat the "
+            "command to continue"
         )
         raise typer.Exit(INTERRUPTED) from None
 
@@ -267,7 +268,7 @@ def _graded(ids: Sequence[str], seed: int, options: RunnerOptions) -> list[Heuri
             )
     except KeyboardInterrupt:
         say(
-            "knightfall: interrupted while grading; all games and the grades so far are stored, "
-            "and the same command goes on from there"
+            "knightfall: interrupted while grading; all games and grades so far are stored: "
+            "repeat the command to continue"
         )
         raise typer.Exit(INTERRUPTED) from None

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
 atlas = command_group(
     "atlas",
-    """Look at the stored value of every opening.
+    """Show, build and prove the exact value of every opening.
 
-    All boards with sides from 3 to 7 come with knightfall; others can be built.
+    The atlas stores who wins each opening of a board.  All boards with sides from 3 to 7 come with
+    knightfall; others can be built.
 
     \b
     Examples:
@@ -39,27 +40,30 @@ atlas = command_group(
 
 
 Placement = Annotated[
-    str | None, typer.Argument(metavar="CELL", help="A first placement: show the replies to it.")
+    str | None, typer.Argument(metavar="CELL", help="A first placement; show the replies to it.")
 ]
 Output = Annotated[
     Path | None,
-    typer.Option("--output", metavar="FILE", help="Write there, not into your data folder."),
+    typer.Option(
+        "--output", metavar="FILE", help="Write to this file; by default into your data folder."
+    ),
 ]
 CertificateOutput = Annotated[
     Path | None,
     typer.Option(
-        "--output", metavar="FILE", help="Write there, not to certificate-BOARD.txt in this folder."
+        "--output",
+        metavar="FILE",
+        help="Write to this file; by default certificate-BOARD.txt in the current folder.",
     ),
 ]
 Again = Annotated[
-    bool, typer.Option("--again", help="Solve even a board that is in the atlas already.")
+    bool, typer.Option("--again", help="Solve the board again if it is in the atlas.")
 ]
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The certificate.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The certificate to check.")]
 SHOWN = 12
-"""Exceptions that are listed; there are hundreds on small boards."""
+"""Number of exceptions that are listed; small boards have hundreds."""
 
 
-@atlas.command(name="certify")
 def certify(
     board: BoardName,
     output: CertificateOutput = None,
@@ -69,10 +73,10 @@ def certify(
 ) -> None:
     """Write a proof that the second player wins from free placement.
 
-    It holds an answer to every first placement and to every move from then on, down to positions
-    that are quickly searched; knightfall atlas verify checks it.  7x7 takes half a minute on one
-    processor.  Where a side is even the proof is one line: the second player mirrors each move in
-    the board's centre.
+    The certificate holds an answer to every first placement and to every later move, down to
+    positions that are quickly searched; knightfall atlas verify checks it.  7x7 takes half a minute
+    on one processor.  If a side is even the proof is one line: the second player mirrors each move
+    in the board's centre.
 
     \b
     Examples:
@@ -117,7 +121,6 @@ def certify(
         )
 
 
-@atlas.command(name="build")
 def build(
     board: BoardName,
     workers: Workers = None,
@@ -169,7 +172,7 @@ def build(
             entries = builder.build(told, map_calls)
         except KeyboardInterrupt:
             done, of = len(builder.resumed()), len(builder.classes)
-            say(f"{done} of {of} classes are solved and kept; the same command goes on from there")
+            say(f"{done} of {of} classes are solved and kept; repeat the command to continue")
             raise
     save(file, name_of(there), entries)
     builder.journal.unlink(missing_ok=True)
@@ -194,13 +197,13 @@ def _tell_known(name: str, classes: int, output: Path | None, json: bool) -> Non
         print_line(f"{name} is in the atlas already (--again solves it anew){written}")
 
 
-@atlas.command(name="show")
 def show(board: BoardName, cell: Placement = None, json: Json = False) -> None:
-    """Show what the atlas knows of a board, or of one first placement.
+    """Show the stored values of a board, or of one first placement.
 
-    The picture counts, for each cell the first player may choose, the second player's winning
-    replies.  With a CELL it shows each reply instead: + if it wins and - if it loses, with the
-    plies the game lasts, and whether the second player then hunts (bold) or runs.
+    The picture shows, for each first placement, the number of the second player's winning replies.
+    With a CELL it shows each reply to it: + if it wins and - if it loses, with the plies that the
+    game lasts, in bold if the second player is then the hunter.  The hunter can take escape cells
+    from the other knight, the runner cannot.
 
     \b
     Examples:
@@ -220,7 +223,7 @@ def show(board: BoardName, cell: Placement = None, json: Json = False) -> None:
 
 
 def survey_json(seen: Survey) -> dict[str, Any]:
-    """A survey as JSON."""
+    """Return a survey of a board as values for JSON."""
     name = seen.board.name
     return {
         "board": f"{seen.board.width}x{seen.board.height}",
@@ -298,12 +301,12 @@ def _show_replies(seen: Survey, cell: int, json: bool) -> None:
 
 
 def _shade(count: int, counts: list[int]) -> str:
-    """Few winning replies make a placement hard to answer."""
+    """Return the style of a placement; those with the fewest winning replies stand out."""
     return "bold red" if count == min(counts) < max(counts) else ""
 
 
 def _grid(screen: Any, board: Board, cells: list[tuple[str, str]]) -> None:
-    """A board of short texts with their styles."""
+    """Print a board with a short text in each cell; `cells` holds texts and styles."""
     from rich.text import Text
 
     wide = max(len(text) for text, _ in cells) + 2
@@ -320,13 +323,12 @@ def _grid(screen: Any, board: Board, cells: list[tuple[str, str]]) -> None:
 # -- verify -----------------------------------------------------------------------------------
 
 
-@atlas.command(name="verify")
 def verify(file: File, json: Json = False) -> None:
-    """Check a certificate that the second player wins on some board.
+    """Check a certificate: a proof that the second player wins.
 
-    Every line is checked by a program of one page that shares nothing with the solver:
-    knightfall/solver/verify.py, which runs without knightfall, too.  The exit code is 0 if the
-    file is a proof and 2 if it is not; then one line says where it fails.
+    The checker is a short program that shares no code with the solver: knightfall/solver/verify.py,
+    which also runs without knightfall.  The exit code is 0 if the file is a proof and 2 if it is
+    not; then one line says where it fails.
 
     \b
     Examples:
@@ -345,7 +347,7 @@ def verify(file: File, json: Json = False) -> None:
     def tell(share: float) -> None:
         nonlocal told
         line = f"{percent(share, 0)} checked · {time.perf_counter() - start:.0f} s"
-        if line != told:  # thousands of times a second it is the same
+        if line != told:  # the line changes only once a second or so
             shown.say(line)
             told = line
 
@@ -353,7 +355,7 @@ def verify(file: File, json: Json = False) -> None:
         try:
             verdict = check(file, tell)
         except Refused as refused:
-            raise KnightfallError(f"{file} is no proof: {refused}") from None
+            raise KnightfallError(f"{file} is not a proof: {refused}") from None
         except OSError as error:
             raise KnightfallError(f"cannot read {str(file)!r}: {error.strerror}") from None
     seconds = time.perf_counter() - start
@@ -370,3 +372,12 @@ def verify(file: File, json: Json = False) -> None:
         print_line(
             f"verified: the second player wins on {verdict.board} from free placement ({checked})"
         )
+
+
+# -- the group --------------------------------------------------------------------------------
+
+
+atlas.command(name="show")(show)
+atlas.command(name="build")(build)
+atlas.command(name="certify")(certify)
+atlas.command(name="verify")(verify)

@@ -1,4 +1,4 @@
-"""``knightfall eval``: what heuristics say about positions."""
+"""``knightfall eval``: values of positions by heuristics, and the parts of these values."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from knightfall.position import Position, Side
 
 STEP_LIMIT = 20_000_000
-"""Steps a costly heuristic may spend on one position: some tenths of a second."""
+"""Steps that a slow heuristic may spend on one position: some tenths of a second."""
 
 
 LONGEST_LINE = 1000
-"""Letters in a line of a file of FENs."""
+"""The most bytes in a line of a file of FENs."""
 
 
 class ViewedPlayer(StrEnum):
-    """The player whose view is asked."""
+    """The player for whom positions are evaluated."""
 
     w = "w"
     b = "b"
@@ -58,11 +58,17 @@ Fens = Annotated[
 ]
 FensFile = Annotated[
     str | None,
-    typer.Option("--fens", metavar="FILE", help="A file with one FEN a line; - reads stdin."),
+    typer.Option(
+        "--fens",
+        metavar="FILE",
+        help="Read positions from this file, one FEN per line; - reads stdin.",
+    ),
 ]
 For = Annotated[
     ViewedPlayer | None,
-    typer.Option("--for", help="Whose view; by default the side to move.", show_default=False),
+    typer.Option(
+        "--for", help="The player to evaluate for; by default the side to move.", show_default=False
+    ),
 ]
 Explain = Annotated[
     bool,
@@ -131,13 +137,13 @@ def evaluate(
                 print_parts(["", *one.parts()])
         for name in cut:
             say(
-                f"note: {name} ran out of its {STEP_LIMIT:,} steps on {position.fen!r}: "
+                f"note: {name} used up its {STEP_LIMIT:,} steps on {position.fen!r}: "
                 "its value is the best found, not exact"
             )
 
 
 def _ready(ids: Iterable[str]) -> dict[str, Evaluator | RemotePlayer]:
-    """Whoever knows their values, by the ids they were asked for: processes for users' files."""
+    """Return an evaluator for each id; for heuristics in users' files, a player in a process."""
     from knightfall.agents import Agent, GreedyAgent
     from knightfall.agents.remote_player import players
 
@@ -160,7 +166,7 @@ def _published() -> list[str]:
 def _measure(
     evaluators: dict[str, Evaluator | RemotePlayer], position: Position, side: Side
 ) -> tuple[dict[str, float | str], list[str]]:
-    """All values, and the ids of those that are not exact."""
+    """Return the values by id, and the ids of values that are not exact."""
     values, cut = {}, []
     for name, one in evaluators.items():
         value, exact = one.measure(position, side, step_limit=STEP_LIMIT)
@@ -185,17 +191,18 @@ def _from_arguments(fens: Iterable[str]) -> Iterator[tuple[str, Position]]:
 
 
 def _from_file(name: str) -> Iterator[tuple[str, Position]]:
-    """The positions of a file as they come, with what to call the line in an error."""
+    """Yield the positions of a file, each with its file and line for error messages."""
     from knightfall.position import Position
 
     with _opened(name) as file:
-        # Line by line, for whoever writes may wait for the answer; a line that is none has no end.
+        # By lines, because a program that writes to stdin may wait for each answer; with a limit,
+        # because a file without line ends would fill the memory.
         lines = iter(lambda: file.readline(LONGEST_LINE + 1), b"")
         for number, line in enumerate(lines, start=1):
             where = f"{'standard input' if name == '-' else name}, line {number}: "
             if len(line) > LONGEST_LINE:
                 raise KnightfallError(
-                    f"{where}more than {LONGEST_LINE:,} letters, which no FEN has"
+                    f"{where}longer than {LONGEST_LINE:,} bytes: expected one FEN per line"
                 )
             text = line.decode("utf-8", "replace").strip()
             if text and not text.startswith("#"):
@@ -212,7 +219,7 @@ def _opened(name: str) -> AbstractContextManager[IO[bytes]]:
 
 @contextmanager
 def _named(where: str) -> Iterator[None]:
-    """Say in which line an error is."""
+    """Put the place `where` before the message of an error."""
     try:
         yield
     except KnightfallError as error:

@@ -18,16 +18,19 @@ if TYPE_CHECKING:
     from knightfall.heuristics.registry import Declared
 
 
-One = Annotated[str | None, typer.Argument(metavar="ID", help="One heuristic, for its details.")]
+One = Annotated[
+    str | None, typer.Argument(metavar="ID", help="Show the details of this heuristic.")
+]
 
 
 def heuristics(id: One = None, json: Json = False) -> None:
-    """List the heuristics, or tell all about one.
+    """List the heuristics, or show the details of one.
 
-    M is the number of moves a player has, open8 the open cells that touch it, L1 the Manhattan
-    distance, phase the part of the board that is still open. As coded, where a study's program
-    differs from its words: C* is half a cell off the centre C, phase* the part of the cells open
-    at the root of the search that still are. A name that a study printed is found, too.
+    In formulas, M is the number of a player's moves, open8 the number of open cells that touch it,
+    L1 the Manhattan distance, phase the open share of the board.  "As coded" heuristics follow a
+    study's program where it differs from its text: C* is half a cell off the centre C, phase* the
+    share of the cells open at the root of the search that are still open.  Names printed in a study
+    work as well.
 
     \b
     Examples:
@@ -109,7 +112,7 @@ def _shown(value: str | bool | list[str]) -> str:
 
 
 def _atom(atom: Atom) -> dict[str, Any]:
-    """All about one term of an expression; a user's file is loaded for it."""
+    """Return the details of one term of an expression; load the file of a user's heuristic."""
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.heuristics.registry import USER
     from knightfall.user_files import UserFunction
@@ -147,7 +150,7 @@ def _row(name: str) -> dict[str, Any]:
 
 
 def _ids(name: str) -> list[str]:
-    """What to write to use it: a family has one id per published member."""
+    """Return the ids of a heuristic; a family has one for each published parameter."""
     from knightfall.heuristics import REGISTRY
 
     row = REGISTRY[name]
@@ -158,20 +161,24 @@ def _ids(name: str) -> list[str]:
 
 
 BROKEN = 1
-"""The exit code if a promise is broken."""
+"""The exit code if the heuristic has an error."""
 
-Checked = Annotated[str, typer.Argument(metavar="HEURISTIC", help="Its id, or file.py:function.")]
+Checked = Annotated[
+    str, typer.Argument(metavar="HEURISTIC", help="A heuristic's id, or file.py:function.")
+]
 CheckedBoard = Annotated[
-    str, typer.Option("--board", metavar="WxH", help="The board to examine it on.")
+    str,
+    typer.Option("--board", metavar="WxH", help="The board to examine it on, by width and height."),
 ]
 
 
 def check(heuristic: Checked, board: CheckedBoard = "7x7", json: Json = False) -> None:
     """Examine a heuristic you have written.
 
-    Is it deterministic and finite, does it raise errors or never return, is it symmetric where it
-    says so, is it compiled, what does it cost beside improved, and does it tell won positions from
-    lost ones better than null does? The exit code is 1 if something is wrong.
+    Checks that it is deterministic and finite, raises no errors and always returns, is symmetric if
+    it declares so, and compiles.  Measures its cost next to improved, and whether it tells won
+    positions from lost ones better than null, which is always 0.  The exit code is 1 if something
+    is wrong.
 
     \b
     Examples:

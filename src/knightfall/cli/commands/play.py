@@ -30,17 +30,17 @@ OPPONENT = "alphabeta(improved, depth=3)"
 
 
 class Seat(StrEnum):
-    """Which player the person is."""
+    """The seat of the person."""
 
     first = "first"
     second = "second"
 
 
 class PlayCommand(PlainCommand):
-    """Lets ``--resume`` stand alone: it then means the last game."""
+    """A command in which ``--resume`` without a value means the last game."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line."""
+        """Parse the command line."""
         full = []
         for at, word in enumerate(args):
             full.append(word)
@@ -50,18 +50,20 @@ class PlayCommand(PlainCommand):
 
 
 As = Annotated[
-    Seat | None, typer.Option("--as", help="Who you are (first by default).", show_default=False)
+    Seat | None, typer.Option("--as", help="Your seat; first by default.", show_default=False)
 ]
 OnBoard = Annotated[
     str | None,
-    typer.Option("--board", metavar="WxH", help="An empty board of that size.", show_default=False),
+    typer.Option(
+        "--board", metavar="WxH", help="Start on an empty board of this size.", show_default=False
+    ),
 ]
 Against = Annotated[
     str | None,
     typer.Option(
         "--against",
         metavar="AGENT",
-        help=f"Who you play; {OPPONENT} by default.",
+        help=f"Your opponent; {OPPONENT} by default.",
         show_default=False,
         autocompletion=agent_names,
     ),
@@ -71,14 +73,15 @@ Resume = Annotated[
     typer.Option(
         "--resume",
         metavar="[GAME]",
-        help="Go on with a saved game: a name, a file, or nothing for the last one.",
+        help="Resume a saved game by its name or file; the last one if none is given.",
         show_default=False,
     ),
 ]
 
 
 Yes = Annotated[
-    bool, typer.Option("--yes", help="With --resume, run the code of its agent's file unasked.")
+    bool,
+    typer.Option("--yes", help="With --resume, run the code in the agent's file without asking."),
 ]
 
 
@@ -93,10 +96,10 @@ def play(
 ) -> None:
     """Play against an agent.
 
-    Without a FEN the board is empty, and each player places its knight first.  Type a cell to
-    go there; help lists the other words.  The game is saved after every move.  With --json each
-    line printed is an object, and the same words are read from standard input.  A resumed game
-    against an agent in a Python file runs that file, so it asks first, or wants --yes.
+    Without a FEN the board is empty, and each player first places a knight.  Type a cell to move
+    there; help lists the other words.  The game is saved after every move.  With --json each line
+    of output is an object, and the same words are read from standard input.  A resumed game against
+    an agent in a Python file runs that file, so it asks first, unless --yes is given.
 
     \b
     Examples:
@@ -107,14 +110,14 @@ def play(
     """
     if resume is not None and (fen or board or seat or against):
         raise KnightfallError(
-            "a resumed game has its position, seats and agent already: leave out FEN, --board, "
+            "--resume takes position, seats and agent from the saved game: leave out FEN, --board, "
             "--as and --against"
         )
     if fen is not None and board is not None:
         raise KnightfallError(f"FEN {fen!r} and --board {board!r}: choose one")
     if yes and resume is None:
         raise KnightfallError(
-            "--yes is for --resume: whom you name by --against is not asked about"
+            "--yes works only with --resume: an agent named by --against runs without asking"
         )
     if resume is not None:
         game = _resumed(resume)
@@ -145,7 +148,10 @@ def _resumed(which: str) -> InteractiveGame:
 
 
 def _ask_for_code(game: InteractiveGame, json: bool) -> None:
-    """Whoever wrote the saved game chose the file: it may not be the one who resumes it."""
+    """Ask before a saved game runs the code of its agent's file, which the user may not know.
+
+    Raise KnightfallError if there is no terminal to ask on, and exit with 1 if the answer is no.
+    """
     import sys
 
     from knightfall.display.printable import printable
@@ -155,11 +161,11 @@ def _ask_for_code(game: InteractiveGame, json: bool) -> None:
         return
     if json or not sys.stdin.isatty():
         raise KnightfallError(
-            f"this game's agent runs the code of {files}: look at it, and --yes resumes the game"
+            f"this game's agent runs the code of {files}: read it first, then add --yes"
         )
     asked = f"This game's agent runs the code of {printable(files)}. Do you trust it?"
     if not typer.confirm(asked, err=True):
-        say("knightfall: nothing was run; the game is left as it is")
+        say("knightfall: nothing was run, and the saved game is unchanged")
         raise typer.Exit(1)
 
 
@@ -207,7 +213,7 @@ def _run(game: InteractiveGame, view: GameView) -> None:
         view.over(game)
     except EOFError:
         view.left(game, keeper.save())
-    except KnightfallError:  # a heuristic of the user's own that fails
+    except KnightfallError:  # as from a failing heuristic of the user
         if not keeper.discard():
             view.left(game, keeper.save())
         raise
@@ -217,7 +223,7 @@ def _run(game: InteractiveGame, view: GameView) -> None:
 
 
 def _turn(game: InteractiveGame, view: GameView) -> bool:
-    """Ask until the game has changed; False if the player leaves."""
+    """Ask for input until the game changes; return False if the player leaves."""
     while True:
         word = view.ask().strip().lower()
         if word in game.position.legal_moves:
@@ -251,7 +257,7 @@ def _turn(game: InteractiveGame, view: GameView) -> bool:
 
 
 class _Keeper:
-    """Saves the game; if that is impossible, says so once and lets the game go on."""
+    """Save the game after each move; if that fails, warn once and let the game continue."""
 
     def __init__(self, game: InteractiveGame) -> None:
         self._game = game
@@ -259,7 +265,7 @@ class _Keeper:
         self._new = game.file is None
 
     def save(self) -> str | None:
-        """The command that resumes the game, or None if it could not be saved."""
+        """Save the game; return the command that resumes it, or None if saving failed."""
         from knightfall.cli.played_game import resume_command, save
 
         try:
@@ -272,7 +278,7 @@ class _Keeper:
         return resume_command(self._game)
 
     def discard(self) -> bool:
-        """Forget a game that could not even begin; whether it was one."""
+        """Delete the file of a new game without moves; return whether it was one."""
         if self._new and not self._game.moves and self._game.file is not None:
             self._game.file.unlink(missing_ok=True)
             return True

@@ -28,16 +28,18 @@ if TYPE_CHECKING:
 # -- perft ------------------------------------------------------------------------------------
 
 
-Depth = Annotated[int, typer.Argument(metavar="DEPTH", parser=whole, help="Plies, from 0 on.")]
+Depth = Annotated[
+    int, typer.Argument(metavar="DEPTH", parser=whole, help="Number of plies, at least 0.")
+]
 
 AT_ONCE = 10
-"""Plies that perft counts in one compiled call, some milliseconds; Ctrl-C takes effect after it."""
+"""Plies that perft counts in one compiled call of some milliseconds, before it sees Ctrl-C."""
 
 
 def perft(fen: Fen, depth: Depth, json: Json = False) -> None:
-    """Count the lines of a given length.
+    """Count the lines of play of a given length.
 
-    A check of the rules, and of their speed: every line of exactly DEPTH plies counts once.
+    Every line of exactly DEPTH plies counts once: a check of the rules, and of their speed.
 
     \b
     Examples:
@@ -52,7 +54,7 @@ def perft(fen: Fen, depth: Depth, json: Json = False) -> None:
 
 
 def _count(position: Position, depth: int) -> int:
-    """Walk the first plies in Python, where Ctrl-C is heard, and leave the rest to the kernel."""
+    """Count the first plies in Python, where Ctrl-C works, and the last ones in the kernel."""
     from knightfall.kernel.rules import perft_of
 
     if depth <= 1 or (position.placed and depth <= AT_ONCE):
@@ -82,9 +84,6 @@ def analyse(fen: Fen, agent: By = DEFAULT, no_agent: NoAgent = False, json: Json
       knightfall analyse --agent "alphabeta(bfs_reach, depth=6)" "7/7/1N5/7/7/4n2/7 w"
       knightfall analyse --no-agent "7/7/7/3N3/7/7/7[n] b"
     """
-    from knightfall.agents.remote_player import player
-    from knightfall.errors import AgentFailure
-
     position = position_named(fen)
     legal = position.legal_moves
     if no_agent:
@@ -95,6 +94,9 @@ def analyse(fen: Fen, agent: By = DEFAULT, no_agent: NoAgent = False, json: Json
         else:
             print_line(" ".join(legal) or "no legal moves: the game is over")
         return
+    from knightfall.agents.remote_player import player
+    from knightfall.errors import AgentFailure
+
     thinker = agent_named(agent, quiet=json)
     name = thinker.name if thinker.name == str(thinker) else f"{thinker.name} = {thinker}"
     try:
@@ -133,14 +135,16 @@ def analyse(fen: Fen, agent: By = DEFAULT, no_agent: NoAgent = False, json: Json
 
 
 NoDistance = Annotated[
-    bool, typer.Option("--no-distance", help="Only who wins and with which moves: faster.")
+    bool, typer.Option("--no-distance", help="Only find who wins, and with which moves: faster.")
 ]
-NoAtlas = Annotated[bool, typer.Option("--no-atlas", help="Search even what is stored.")]
-Nodes = Annotated[int | None, whole_number("--nodes", "Give up after so many nodes.", least=0)]
+NoAtlas = Annotated[
+    bool, typer.Option("--no-atlas", help="Search even openings that are in the atlas.")
+]
+Nodes = Annotated[int | None, whole_number("--nodes", "Stop after this many nodes.", least=0)]
 SolverWorkers = Annotated[int, whole_number("--workers", "Threads that search together.")]
 Time = Annotated[
     str | None,
-    typer.Option("--time", metavar="TIME", help="Give up after so long, as in 150ms or 10s."),
+    typer.Option("--time", metavar="TIME", help="Stop after this time, as in 150ms or 10s."),
 ]
 
 
@@ -154,13 +158,12 @@ def solve(
     time: Time = None,
     json: Json = False,
 ) -> None:
-    """Find out who wins, with which moves and how soon.
+    """Find who wins with best play, with which moves and how soon.
 
-    The value of best play: the winner hurries, the loser holds out.  Openings of the boards in
-    the atlas are looked up, everything else is searched; Ctrl-C ends a long search with what is
-    known by then.  Knights still to be placed are fine, too: if a side of the empty board is even,
-    the second player wins by reflection, and on boards of more than 49 cells nothing else is
-    searched for without --time or --nodes.
+    The winner plays for the shortest game, the loser for the longest.  Openings of boards in the
+    atlas are looked up, other positions are searched; Ctrl-C ends a long search and shows what is
+    known so far.  Knights may still be unplaced: if a side of the empty board is even, the second
+    player wins by reflection; other empty boards of more than 49 cells need --time or --nodes.
 
     \b
     Examples:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 HASH = 7
-"""Letters of a file's hash that are shown."""
+"""Number of shown characters of a file's hash."""
 
 
 class RunsGroup(PlainGroup):
@@ -73,7 +73,6 @@ runs = command_group(
 # -- list -------------------------------------------------------------------------------------
 
 
-@runs.command(name="list")
 def list_runs(store: StorePath = None, json: Json = False) -> None:
     """List the runs in the store.
 
@@ -113,7 +112,7 @@ def _as_json(info: RunInfo) -> dict[str, Any]:
 
 
 def _submissions(info: RunInfo) -> list[str]:
-    """Return a line for each of the first submissions that play under other names."""
+    """Return a line for each of the first few submissions whose names are not their paths."""
     from knightfall.agents import submissions
 
     named = zip(info.names, info.agents, strict=True)
@@ -123,7 +122,7 @@ def _submissions(info: RunInfo) -> list[str]:
 
 
 def _edition(info: RunInfo, found: Sequence[RunInfo]) -> str:
-    """The hashes of files that differ from those of another run with the same agents."""
+    """Return the short hashes of files that differ between runs of the same agents."""
     others = [other.files for other in found if other.names == info.names]
     edited = [
         f"{PurePath(path).name} {hash[:HASH]}"
@@ -134,7 +133,7 @@ def _edition(info: RunInfo, found: Sequence[RunInfo]) -> str:
 
 
 def _here(time: str) -> str:
-    """A stored time on this machine's clock; the year instead of the hour if it is not this one."""
+    """Return a stored time in the local time zone, with the year if it is not the current one."""
     from datetime import datetime
 
     try:
@@ -148,11 +147,10 @@ def _here(time: str) -> str:
 # -- show -------------------------------------------------------------------------------------
 
 
-@runs.command(name="show")
 def show(run: RunName = LAST, store: StorePath = None, json: Json = False) -> None:
     """Show the report of a run.
 
-    A run that is still going on can be looked at, too.
+    This works while the run is being played, too.
 
     \b
     Examples:
@@ -182,14 +180,13 @@ Output = Annotated[
     typer.Option(
         "--output",
         metavar="PATH",
-        help="A file for one chart, which ends in .svg, .png or .pdf; or a folder for "
-        "run-7-ratings.svg and so on. By default, this folder.",
+        help="A file for one chart, ending in .svg, .png or .pdf; or a folder for files such as "
+        "run-7-ratings.svg. By default the current folder.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 
 
-@runs.command(name="plot")
 def plot(
     run: RunName = LAST,
     kind: Kind = None,
@@ -200,7 +197,8 @@ def plot(
 ) -> None:
     """Draw a run as SVG, PNG or PDF.
 
-    Ratings and crosstable of a league, the course of a match, a tournament, a heuristic's worth.
+    The charts are: ratings and crosstable of a league; score of a match after each pair; llr, the
+    log-likelihood ratio of a sequential test; tournament; and worth of a heuristic.
 
     \b
     Examples:
@@ -234,10 +232,10 @@ def plot(
 
 
 def _split(output: str | None) -> tuple[Path, Path | None]:
-    """Return the folder that ``--output`` means and, if it names a file, that file.
+    """Return the folder of ``--output`` and, if it names a file, that file.
 
-    A folder ends in a slash, exists as one, or has no ending such as ``.svg``; an ending that is
-    no chart's is a KnightfallError.
+    It is a folder if it ends in a slash, exists as a folder, or has no suffix.  Raise
+    KnightfallError for a suffix that no chart can have.
     """
     from knightfall.arena.chart_style import format_of
 
@@ -265,7 +263,6 @@ Deleted = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 
 
-@runs.command(name="delete")
 def delete(run: Deleted, yes: Yes = False, store: StorePath = None, json: Json = False) -> None:
     """Delete a run with all its games from the store.
 
@@ -305,11 +302,15 @@ def _confirmed(info: RunInfo) -> bool:
     return typer.confirm(f"Delete run {info.id} ({what})?", err=True)
 
 
-# -- commands with modules of their own ---------------------------------------------------------
+# -- the group --------------------------------------------------------------------------------
 
 
+runs.command(name="list")(list_runs)
+runs.command(name="show")(show)
 runs.command(name="games")(games)
 runs.command(name="replay")(replay)
+runs.command(name="plot")(plot)
 runs.command(name="export")(export)
 runs.command(name="import")(import_)
 runs.command(name="backup")(backup)
+runs.command(name="delete")(delete)

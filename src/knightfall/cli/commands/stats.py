@@ -74,7 +74,7 @@ def pairs(
         list[int],
         _count(
             "LL WL WW",
-            "Pairs lost twice, split and won twice; or all five classes of games with draws: "
+            "Number of pairs lost twice, split and won twice; or, with draws, of all five classes: "
             "LL LD WL WD WW, where two draws count as split.",
         ),
     ],
@@ -84,9 +84,12 @@ def pairs(
     beta: Beta = None,
     json: Json = False,
 ) -> None:
-    """Judge pairs: one opening, played from both seats.
+    """Judge the results of pairs of games.
 
-    All numbers are those of the agent whose wins are counted; errors are 95 % to either side.
+    A pair is two games from one opening, with the seats swapped.  All numbers are for the agent
+    whose wins are counted, with 95 % errors: Elo; nElo, normalized Elo, which is the advantage
+    relative to how much results vary; and LOS, the likelihood that the agent is the better one.
+    With --sprt also LLR, the log-likelihood ratio of the test.
 
     \b
     Examples:
@@ -124,7 +127,7 @@ def games(
 ) -> None:
     """Judge single games, as if all were independent.
 
-    For results of which the pairs are not known.  Where they are, use them: two games from one
+    Use it for results whose pairs are not known, and stats pairs otherwise: two games from one
     opening are not independent, and the errors here are then too wide.
 
     \b
@@ -190,19 +193,19 @@ def _tell(
 
 
 def shown(value: float) -> str:
-    """A number for people."""
+    """Return a number with two decimals, a true minus sign, and ∞ for infinity."""
     rounded = round(value, 2) + 0.0  # which is never -0
     return f"{rounded:.2f}".replace("-", "−").replace("inf", "∞")
 
 
 def _in_words(verdict: MatchEstimate) -> str:
-    """One sentence for someone who has never heard of Elo."""
+    """Return the finding in one sentence that needs no knowledge of Elo."""
     if not verdict.units:
-        return "Nothing was played, so nothing is known."
+        return "No game was played, so nothing is known."
     low, high = f"{100 * verdict.low:.1f}", f"{100 * verdict.high:.1f}"
     if verdict.low <= 0.5 <= verdict.high:
         return (
-            "This does not tell the two apart: in the long run the agent whose wins are counted "
+            "The two cannot be told apart: in the long run the agent whose wins are counted "
             f"may score anything from {low} to {high} %."
         )
     word = "better" if verdict.low > 0.5 else "worse"
@@ -225,14 +228,15 @@ def _test_in_words(test: Sprt, accepted: str | None) -> str:
 
 
 BoundsArgument = Annotated[
-    str, typer.Argument(metavar="ELO0,ELO1", help="The strengths to decide between.")
+    str,
+    typer.Argument(metavar="ELO0,ELO1", help="The two strengths to decide between, as in 0,10."),
 ]
 TrueElo = Annotated[
     list[str] | None,
     typer.Option(
         "--true-elo",
         metavar="ELO",
-        help="A true strength to plan for, in the units of the model; may be given again.",
+        help="A true strength to plan for, in the unit of --model; may be repeated.",
     ),
 ]
 Split = Annotated[
@@ -240,7 +244,7 @@ Split = Annotated[
     typer.Option(
         "--split",
         metavar="SHARE",
-        help="The share of pairs that equals split, from 0.5 to below 1; 0.667 by default.",
+        help="Share of pairs that equal agents split, from 0.5 to below 1; 0.667 by default.",
     ),
 ]
 
@@ -255,11 +259,11 @@ def plan(
     beta: Beta = None,
     json: Json = False,
 ) -> None:
-    """Tell how often a test passes and how many pairs it takes.
+    """Forecast how often a sequential test passes and how many pairs it takes.
 
-    It passes if it accepts ELO1.  Which of the two strengths is true is not known beforehand, so
-    there is a line for each, for the middle between them, where a test takes longest, and for
-    some strengths outside.  Lengths are means: one test in thirty is three times as long.
+    A test passes if it accepts ELO1.  The true strength is unknown beforehand, so the table has a
+    line for each bound, for the middle between them, where a test takes longest, and for some
+    strengths outside.  Lengths are means: one test in thirty is three times as long.
 
     \b
     Examples:
@@ -302,7 +306,9 @@ def _show(test: Sprt, share: float, plans: list[SprtForecast]) -> None:
         table.add(*(text.replace("-", "−") for text in row))
     said = (
         f"H0: {test.elo0:g} {unit}, H1: {test.elo1:g} {unit}, alpha {test.alpha:g}, "
-        f"beta {test.beta:g}; equals split {percent(share, 0)} of their pairs".replace("-", "−")
+        f"beta {test.beta:g}; equal agents split {percent(share, 0)} of their pairs".replace(
+            "-", "−"
+        )
     )
     terms = ["pair", "nElo"] if test.model == "normalized" else ["pair"]
     print_parts([said, "", table, "", legend(*terms)])
