@@ -1,4 +1,4 @@
-"""The command line from inside the process: every command, and what it says to bad input."""
+"""The command line, run inside the test process: every command, help and bad input."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_no_command_has_an_option_of_a_former_spelling(option: str) -> None:
 
 
 def test_alone_it_shows_the_first_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The lines to type are those of a heuristic and of commands that work."""
+    """The shown heuristic loads, and the shown commands work."""
     result = run()
     assert (result.exit_code, stderr_of(result)) == (0, "")
     assert "knightfall --help" in result.stdout
@@ -423,7 +423,7 @@ def test_solve_knows_boards_by_name() -> None:
 
 
 def completed(*words: str, **environment: str) -> list[str]:
-    """What bash would offer after these words."""
+    """Return the completions that bash offers after these words."""
     done = processes.run(
         [sys.executable, "-c", "from knightfall.cli import main; main()"],
         env={
@@ -560,7 +560,7 @@ def test_what_a_user_typed_is_neither_markup_nor_a_control_sequence() -> None:
     assert "\x1b" not in refused("analyse", FEN, "--agent", "id(\x1b[31m.py:f)")
 
 
-# -- what nobody expected ------------------------------------------------------------------------
+# -- unexpected errors ---------------------------------------------------------------------------
 
 
 def test_an_unexpected_error_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""``knightfall tournament``, ``match``, ``league`` and ``show`` as a user meets them."""
+"""``knightfall tournament``, ``match``, ``league`` and ``runs show``: output and errors."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ NAMING = {
 
 
 def whose(command: str, agent: str, *more: str) -> str:
-    """What is said on stderr about whom an agent belongs to."""
+    """Return the lines on stderr that name the study of an agent."""
     result = run(*(word.replace("{}", agent) for word in NAMING[command]), *more)
     assert result.exit_code == 0, result.stderr
     return "".join(line for line in result.stderr.splitlines(True) if "study" in line)
@@ -154,7 +154,7 @@ def test_the_tables_cells_are_games_won_and_lost_in_this_order(data: Path) -> No
     for task in plan.tasks():
         match = plan.matches[task.number % len(plan.matches)]
         won[match.a, match.b] += play_pair(task).score
-    assert won[0, 2] > 4  # or exchanging the two could not be seen
+    assert won[0, 2] > 4  # otherwise the test could not notice if the two were exchanged
     for opponent, name in ((2, "Random"), (3, "greedy(center)")):
         (line,) = (line for line in text.splitlines() if line.startswith(name))
         cells = [tuple(map(int, cell)) for cell in re.findall(r"(\d+) \| (\d+)", line)]
@@ -210,10 +210,10 @@ def test_a_tournament_goes_on_until_it_is_decided(data: Path) -> None:
     better, level = report["differences"]
     assert better["real"]
     assert better["points"] > 0
-    assert not level["real"]  # the seed breaks ties, and that is all
+    assert not level["real"]  # the seed only breaks ties
     assert level["high"] - level["low"] <= 4
     assert report["outcome"]["verdict"] == "1 better, 1 cannot be told apart"
-    # What it says of all games is what a run of that length says, with wider intervals.
+    # The results of all games equal those of a run of that length; the intervals are wider.
     fixed = told(*DECIDED, "--pairs", str(report["pairs"] // 6))
     assert fixed["table"] == report["table"]
     for one, other in zip(report["differences"], fixed["differences"], strict=True):
@@ -225,7 +225,7 @@ def test_a_tournament_goes_on_until_it_is_decided(data: Path) -> None:
     assert "In the course's 20 games you would have seen" in text
     assert f"the truth is {better['points']:+.1f} points" in text.replace("−", "-")
     assert "Each comparison is decided, or its difference known to within 2 points." in text
-    # Stored, so that it is there at once; and the list of runs tells how it ended.
+    # The run is stored, so it is shown again at once, and the list of runs has its outcome.
     assert run(*DECIDED).stdout == text
     assert "1 better" in run("runs").stdout
 
@@ -424,7 +424,7 @@ def test_a_league_of_agents_from_files(tmp_path: Path) -> None:
     assert quitter["won"] == 0
     assert quitter["losses"] == {"forfeit": 8}
     assert "lost by: 8 forfeit" in run("runs", "show").stdout
-    # An edited file is another agent: the run is not taken up.
+    # An edited file is another agent: the run is not continued.
     file.write_text(file.read_text().replace("me - opp", "opp - me"))
     assert told("league", *args, "--pairs", "2", *QUICK)["run"] == 2
 

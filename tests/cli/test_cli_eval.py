@@ -1,4 +1,4 @@
-"""``knightfall eval``: values as they are, infinities as strings, files line by line."""
+"""``knightfall eval``: exact values, infinities as strings, files read line by line."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_an_error_in_a_file_names_file_and_line(tmp_path: Path) -> None:
     file.write_text(f"{FEN}\n\n7/7/bad w\n")
     result = run("eval", "--heuristic", "open", "--fens", str(file))
     assert result.exit_code == 2
-    assert json.loads(result.stdout)["fen"] == FEN  # what came before it was not lost
+    assert json.loads(result.stdout)["fen"] == FEN  # earlier lines were answered
     assert f"{file}, line 3: " in stderr_of(result)
     result = run("eval", "--heuristic", "open", "--fens", "-", input="\n7/7/7/7/7/7/7[Nn] w\n")
     assert "standard input, line 2: " in stderr_of(result)

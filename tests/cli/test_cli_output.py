@@ -1,4 +1,4 @@
-"""Commands that write files: folders are made, and what cannot be written is said first."""
+"""Commands that write files make missing folders, and check the path before they work."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FOLDERS = {
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, where we are, and a store with a match elsewhere."""
+    """Change to an empty folder, with a store that holds one match in another folder."""
     monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / "data"))
     (tmp_path / "data").mkdir()
     fake_run(tmp_path / "data" / "arena.sqlite", fake_plan(1, 3))

@@ -1,4 +1,4 @@
-"""``knightfall plot`` as a user meets it."""
+"""``knightfall runs plot``: charts, files and errors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, where we are."""
+    """Change to an empty folder."""
     folder = tmp_path / "here"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -74,7 +74,7 @@ def test_a_kind_and_a_file(plot: Any, here: Path) -> None:
     assert plot(TESTED, "--kind", "llr", "--output", "path.PNG").exit_code == 0
     assert written(here) == ["path.PNG"]
     assert (here / "path.PNG").read_bytes().startswith(b"\x89PNG")
-    assert plot(MATCH, "--output", "only.svg").exit_code == 0  # there is but one
+    assert plot(MATCH, "--output", "only.svg").exit_code == 0  # only one chart fits
     assert "<svg" in (here / "only.svg").read_text("utf-8")
 
 
@@ -111,7 +111,7 @@ def test_files_are_replaced_only_by_force(plot: Any, here: Path) -> None:
     result = plot(LEAGUE)
     assert result.exit_code == 2
     assert "file 'run-1-crosstable.svg' exists: --force replaces it" in result.stderr
-    assert written(here) == ["run-1-crosstable.svg"]  # not even the other one was written
+    assert written(here) == ["run-1-crosstable.svg"]  # neither file was written
     assert (here / "run-1-crosstable.svg").read_text() == "mine"
     assert plot(LEAGUE, "--force").exit_code == 0
     assert "<svg" in (here / "run-1-crosstable.svg").read_text("utf-8")

@@ -44,7 +44,7 @@ def start(env: dict[str, str], *args: str) -> subprocess.Popen[str]:
 
 
 def test_light_commands_import_no_heavy_room(env: dict[str, str]) -> None:
-    """Not even all of them together."""
+    """These commands together import none."""
     light = (
         ["--help"],
         ["play", "--help"],
@@ -157,12 +157,12 @@ def test_a_reader_that_leaves_is_no_error(env: dict[str, str], tmp_path: Path) -
     ids=lambda value: str(value[0]) if isinstance(value, list) else "",
 )
 def test_nobody_reads_at_all(args: list[str], code: int, env: dict[str, str]) -> None:
-    """Not even what is said on stderr; and Python has nothing to add when it winds up."""
+    """With stdout and stderr closed, the exit code is right and Python prints nothing at exit."""
     reads, writes = os.pipe()
     os.close(reads)
     done = subprocess.run([*RUN, *args], env=env, stdout=writes, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (code, int(code == 2))
-    if args[0] in ("--help", "nope"):  # with and without a word to say
+    if args[0] in ("--help", "nope"):  # with and without output
         done = subprocess.run([*RUN, *args], env=env, stdout=writes, stderr=writes)
         assert done.returncode == code
     os.close(writes)
@@ -284,7 +284,7 @@ main()
 
 
 class Terminal:
-    """A command on a terminal of its own."""
+    """A command that runs on its own pseudo-terminal."""
 
     def __init__(self, env: dict[str, str], *args: str) -> None:
         self.seen = ""
@@ -299,7 +299,7 @@ class Terminal:
         os.close(other)
 
     def until(self, words: str, times: int = 1) -> str:
-        """Read until some words were seen."""
+        """Read output until it contains some words."""
         deadline = time.monotonic() + PATIENCE
         while self.seen.count(words) < times:
             assert time.monotonic() < deadline, self.seen
@@ -314,7 +314,7 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def end(self) -> int:
-        """The exit code."""
+        """Wait for the end; return the exit code."""
         self.until("\0never")
         os.close(self.fd)
         return self.process.wait(PATIENCE)

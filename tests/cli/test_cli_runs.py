@@ -1,4 +1,4 @@
-"""The commands that look at stored runs, as a user meets them."""
+"""``knightfall runs`` and its commands: output, JSON and errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BOOK = ("4/1N2/2n1/4 b", "4/1N2/2n1/4 w")
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's own store with three runs; the last is not finished."""
+    """Return the user's store, with three runs; the last is not finished."""
     monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path))
     file = tmp_path / "arena.sqlite"
     fake_run(file, PLAN)
@@ -174,8 +174,8 @@ def test_deleting_asks_on_a_terminal(file: Path, answer: str, code: int, left: l
     process.communicate(timeout=PATIENCE)
     os.close(other)
     said = b""
-    with suppress(OSError):  # the other side is closed
-        while more := os.read(main, 1 << 16):  # what was typed comes by itself
+    with suppress(OSError):  # the other end is closed
+        while more := os.read(main, 1 << 16):  # the terminal echoes what was typed
             said += more
     os.close(main)
     assert process.returncode == code
@@ -342,7 +342,7 @@ def test_replay_tells_scripts_everything(file: Path) -> None:
 
 
 def on_a_terminal(*args: str, interrupt: bool = False, columns: int = 100) -> tuple[int, str]:
-    """Run a command on a terminal; its exit code and all it shows."""
+    """Run a command on a terminal; return its exit code and output."""
     main, other = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "30"}
     process = subprocess.Popen(
@@ -356,7 +356,7 @@ def on_a_terminal(*args: str, interrupt: bool = False, columns: int = 100) -> tu
             continue
         try:
             more = os.read(main, 1 << 16)
-        except OSError:  # the other side is closed
+        except OSError:  # the other end is closed
             break
         if not more:
             break
@@ -375,10 +375,10 @@ def test_replay_redraws_one_board_on_a_terminal(file: Path) -> None:
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
     for at, move in enumerate(game.moves(Position.from_fen(PLAN.task(3).opening)), start=1):
         assert re.search(rf"{at}\. ♘ {move}|{at}\. ♞ {move}", plain)
-    assert plain.count("Game 1.3.1") >= game.plies + 2  # the opening, and the end once more
-    assert shown.count("\x1b[1A") >= game.plies * 5  # each over the one before
+    assert plain.count("Game 1.3.1") >= game.plies + 2  # the opening, and the final board twice
+    assert shown.count("\x1b[1A") >= game.plies * 5  # each drawn over the previous one
     assert " won" in plain
-    assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")  # the cursor is back
+    assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")  # the cursor is shown again
 
 
 def test_ctrl_c_ends_a_replay(file: Path) -> None:
@@ -499,7 +499,7 @@ def test_import_adds_a_run(file: Path, tmp_path: Path) -> None:
 
 
 def test_help_imports_no_heavy_room() -> None:
-    """Not even that of all of them together."""
+    """The help of all these commands together imports none."""
     commands = "runs", "runs games", "runs replay", "runs export", "runs import", "learn"
     code = (
         "import sys\n"

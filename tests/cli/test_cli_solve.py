@@ -1,4 +1,4 @@
-"""``knightfall solve`` as a user meets it."""
+"""``knightfall solve``: output, JSON, errors and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_limits_end_with_unknown() -> None:
 
 
 def test_the_second_player_mirrors_on_a_large_board() -> None:
-    """Without a budget nothing is searched; with one, lengths are, as far as it goes."""
+    """Without a budget nothing is searched; with one, lengths are searched until it is used up."""
     empty, placed = "8/8/8/8/8/8/8/8[Nn] w", "8/8/8/8/8/8/8/N7[n] b"
     for fen, limit in ((empty, []), (placed, []), (empty, ["--nodes", "5000"])):
         told = answer(fen, *limit)
@@ -164,7 +164,7 @@ def test_a_long_solve_tells_its_progress_on_a_terminal_until_ctrl_c() -> None:
         said += os.read(main, 1 << 16).decode()
     process.send_signal(signal.SIGINT)
     stdout, _ = process.communicate(timeout=180)
-    with suppress(OSError):  # nobody writes there any more
+    with suppress(OSError):  # the writing end is closed
         said += os.read(main, 1 << 16).decode()
     os.close(main)
     check_unfinished(stdout)

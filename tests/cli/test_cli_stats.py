@@ -1,4 +1,4 @@
-"""``knightfall stats`` as a user meets it."""
+"""``knightfall stats``: output, JSON and errors."""
 
 from __future__ import annotations
 

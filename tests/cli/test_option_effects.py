@@ -1,4 +1,4 @@
-"""Effects of options on which a command acts by itself, and that no other test asserts."""
+"""Effects of options that a command handles itself and that no other test asserts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from knightfall.web import commands as serve
 
 @pytest.fixture(autouse=True)
 def no_store_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What ignores --store finds nothing."""
+    """Set an empty data folder, so that a command that ignores --store finds no run."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / "empty"))
 
@@ -82,7 +82,7 @@ def test_a_replay_waits_as_long_as_it_is_told(store: str, monkeypatch: pytest.Mo
 
 @pytest.fixture
 def reproduced(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A function that tells which plans are played, and what the report is built from."""
+    """Return a function that runs `reproduce` and returns its plans and the report's arguments."""
     told: dict[str, Any] = {}
 
     def play_all(plans: list[Any], *args: Any, **named: Any) -> tuple[list[None], bool]:
@@ -148,7 +148,7 @@ def test_reproduce_fits_only_if_asked_to(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Where the store of a lab is that is not really served, and what a browser was shown."""
+    """Replace the server; return the store path it got and the addresses opened in a browser."""
     told: dict[str, Any] = {"shown": []}
     address = SimpleNamespace(loopback=True, url="http://there", host="there", port=1)
     monkeypatch.setattr("knightfall.web.lab.server.listen", lambda host, port: (None, address))

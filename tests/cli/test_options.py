@@ -1,4 +1,4 @@
-"""No option is ignored: each reaches what does the work, or a named test asserts its effect.
+"""No option is ignored: each reaches the called function, or a named test asserts its effect.
 
 `ARRIVES` gives, for a command that hands its options on, the function that receives them and what
 each option must become there.  `ASSERTED` names, for options that a command acts on itself, the
@@ -62,7 +62,7 @@ BOUNDS = ["--sprt", "3,20"]
 
 
 def sprt(name: str, text: str, **changed: Any) -> tuple[str, Any]:
-    """An option of a sequential test, which needs its bounds."""
+    """Return an option of a sequential test, given together with the bounds it needs."""
     return name, ([*BOUNDS, name, text], {"sprt": Sprt(3, 20, **changed)})
 
 
@@ -311,7 +311,7 @@ ARRIVES = {
 
 
 def given(arrives: Arrives, words: list[str], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What a command hands on if it is given these words, too; it then ends."""
+    """Return the arguments of the called function if these words are added to the command."""
     calls: list[dict[str, Any]] = []
 
     def stop(*args: Any, **named: Any) -> None:
@@ -340,13 +340,13 @@ def test_an_option_arrives(
     after = given(arrives, words, monkeypatch)
     for argument, value in wanted.items():
         assert after[argument] == value
-        assert before[argument] != value, "that is what it is without the option, too"
+        assert before[argument] != value, "the value is the same without the option"
     changed = {name for name, value in after.items() if differ(value, before.get(name))}
     assert changed == set(wanted)
 
 
 def differ(one: Any, other: Any) -> bool:
-    """Whether two arguments are different values; functions and open files are made anew."""
+    """Return whether two arguments differ; objects without their own equality never do."""
     return type(one).__eq__ is not object.__eq__ and bool(one != other)
 
 
@@ -474,7 +474,7 @@ ASSERTED = {
 
 
 def commands(found: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """All commands by name, those inside of others included."""
+    """Yield all commands with their names, subcommands included."""
     found = typer.main.get_command(app) if found is None else found
     inside = subcommands(found)
     for name, one in inside.items():
@@ -505,7 +505,7 @@ def test_the_tests_that_are_named_are_there(test: str) -> None:
 
 
 def test_every_parameter_of_a_command_is_read() -> None:
-    """One that a command declares and then forgets would be an option without effect."""
+    """A parameter that a command never reads would be an option without effect."""
     package = Path(knightfall.__file__).parent
     files = [*package.glob("cli/commands/*.py"), *package.glob("*/*command*.py")]
     assert {"arena.py", "commands.py"} < {file.name for file in files}

@@ -1,4 +1,4 @@
-"""What commands print under their headings is what they say with --json."""
+"""The values that commands print under their headings equal those of --json."""
 
 from __future__ import annotations
 
@@ -300,7 +300,7 @@ def test_the_atlas_tells_counts_in_their_places() -> None:
 
 
 def grid(lines: list[str], width: int, height: int) -> dict[str, str]:
-    """The cells of a printed board by their names."""
+    """Return the texts of a printed board by the names of its cells."""
     found = {}
     for line in lines[:height]:
         row, *cells = line.split()

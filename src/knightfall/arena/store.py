@@ -547,7 +547,7 @@ class Store:
         return dict(found)
 
     def delete(self, run: int) -> None:
-        """Forget a run with all its games; its number is not given to another."""
+        """Delete a run with all its games in one transaction; its number is not used again."""
         with self.file.writing():
             self.run(run)
             for table in OF_A_RUN:

@@ -126,7 +126,7 @@ def _command(name: str) -> Any:
 
         made.__doc__ = f"Cannot be loaded: {reason}"
     around = typer.Typer(add_completion=False, **PLAIN_HELP)
-    around.callback()(lambda: None)  # or a single command would take its place
+    around.callback()(lambda: None)  # without it, Typer returns a single command, not a group
     if isinstance(made, typer.Typer):
         around.add_typer(made, name=name)
     else:

@@ -78,7 +78,7 @@ def _details(id: str, json: bool) -> None:
     from knightfall.heuristics.registry import meanings
 
     declared = REGISTRY.get(id.strip())
-    named = meanings("_".join(id.split()))  # "Custom_heuristic 1" is printed with a space
+    named = meanings("_".join(id.split()))  # a study prints "Custom_heuristic 1", with a space
     if declared is not None and declared.parameter:
         rows = [{**_row(declared.id), "ids": _ids(declared.id)}]
     elif named and declared is None:

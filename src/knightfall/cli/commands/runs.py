@@ -25,7 +25,6 @@ from knightfall.cli.options import (
     StorePath,
     find_run,
     reading,
-    run_numbers,
     some,
     store_path,
 )
@@ -251,19 +250,10 @@ def _split(output: str | None) -> tuple[Path, Path | None]:
 # -- delete -----------------------------------------------------------------------------------
 
 
-Deleted = Annotated[
-    str,
-    typer.Argument(
-        metavar="RUN",
-        help="A run's number; last is the run begun last.",
-        show_default=False,
-        autocompletion=run_numbers,
-    ),
-]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 
 
-def delete(run: Deleted, yes: Yes = False, store: StorePath = None, json: Json = False) -> None:
+def delete(run: RunName, yes: Yes = False, store: StorePath = None, json: Json = False) -> None:
     """Delete a run with all its games from the store.
 
     It asks for confirmation on a terminal; elsewhere it needs --yes.  The number of a deleted run

@@ -194,7 +194,7 @@ def _tell(
 
 def shown(value: float) -> str:
     """Return a number with two decimals, a true minus sign, and ∞ for infinity."""
-    rounded = round(value, 2) + 0.0  # which is never -0
+    rounded = round(value, 2) + 0.0  # + 0.0 turns -0.0 into 0.0
     return f"{rounded:.2f}".replace("-", "−").replace("inf", "∞")
 
 
