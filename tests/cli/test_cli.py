@@ -441,6 +441,9 @@ def completed(*words: str, **environment: str) -> list[str]:
 
 def test_the_shell_completes_commands_options_and_names(tmp_path: Path) -> None:
     assert completed("gra") == ["grade"]
+    assert completed("per") == []  # hidden
+    assert "show" not in completed("show", "")  # a former name
+    assert completed("runs", "de") == ["delete"]
     assert {"--openings", "--chart", "--json"} <= set(completed("grade", "--"))
     assert completed("grade", "AB_I") == ["AB_Improved"]
     assert completed("watch", "AB_Open", "alph") == ["alphabeta("]

@@ -79,7 +79,7 @@ class AllCommands(GuardedGroup):
         names = self.list_commands(ctx)
         if cmd_name in names:
             return _command(cmd_name)
-        if cmd_name in RENAMED:
+        if cmd_name in RENAMED and not ctx.resilient_parsing:  # as in shell completion
             raise KnightfallError(
                 f"there is no command {cmd_name!r}; it is now: knightfall {RENAMED[cmd_name]}"
             )
@@ -90,17 +90,11 @@ class AllCommands(GuardedGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write one section of the help for each panel."""
         width = max(map(len, self.list_commands(ctx)))
+        room = formatter.width - 6 - width
         for panel, names in panels().items():
+            rows = [(name.ljust(width), _command(name).get_short_help_str(room)) for name in names]
             with formatter.section(panel):
-                formatter.write_dl(
-                    [
-                        (
-                            name.ljust(width),
-                            _command(name).get_short_help_str(formatter.width - 6 - width),
-                        )
-                        for name in names
-                    ]
-                )
+                formatter.write_dl(rows)
 
 
 def panels() -> dict[str, list[str]]:

@@ -18,6 +18,7 @@ from knightfall.cli.arena_options import (
     given_test,
     of_generation,
     plays_a_run,
+    real,
 )
 from knightfall.cli.options import whole_number
 from knightfall.errors import KnightfallError
@@ -206,19 +207,16 @@ def league(
     """
     from knightfall.arena import api
 
+    wanted = "a number of Elo above 0, as in --until 10"
     return api.league, {
         "agents": agents,
         "pairs": pairs,
         "gauntlet": gauntlet,
-        "until": None if until is None else _elo(until),
+        "until": None
+        if until is None
+        else real(until, "a number of Elo above 0, as in --until 10"),
         "budget": budget,
     }
-
-
-def _elo(text: str) -> float:
-    from knightfall.cli.arena_options import real
-
-    return real(text, "a number of Elo above 0, as in --until 10")
 
 
 # -- worth ------------------------------------------------------------------------------------

@@ -146,21 +146,16 @@ def _ready(ids: Iterable[str]) -> dict[str, Evaluator | RemotePlayer]:
     """Return an evaluator for each id; for heuristics in users' files, a player in a process."""
     from knightfall.agents import Agent, GreedyAgent
     from knightfall.agents.remote_player import players
+    from knightfall.heuristics.registry import published_ids
 
     names: list[str] = []
     for name in ids:
-        names += _published() if name.strip() == "all" else [name.strip()]
+        names += published_ids() if name.strip() == "all" else [name.strip()]
     asking = {name: GreedyAgent(str(GreedyAgent.read_argument(name))) for name in names}
     return {
         name: agent.evaluator if isinstance(agent, Agent) else agent
         for name, agent in zip(asking, players(asking.values()), strict=True)
     }
-
-
-def _published() -> list[str]:
-    from knightfall.heuristics.registry import published_ids
-
-    return list(published_ids())
 
 
 def _measure(

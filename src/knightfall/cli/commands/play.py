@@ -22,7 +22,6 @@ from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.sigint import enable_keyboard_interrupt
 
 if TYPE_CHECKING:
-    from knightfall.agents import Agent
     from knightfall.cli.game_views import GameView
     from knightfall.cli.played_game import InteractiveGame
 
@@ -108,6 +107,8 @@ def play(
       knightfall play --against random --board 4x4
       knightfall play --resume
     """
+    from knightfall.cli.played_game import InteractiveGame, load
+
     if resume is not None and (fen or board or seat or against):
         raise KnightfallError(
             "--resume takes position, seats and agent from the saved game: leave out FEN, --board, "
@@ -120,31 +121,19 @@ def play(
             "--yes works only with --resume: an agent named by --against runs without asking"
         )
     if resume is not None:
-        game = _resumed(resume)
+        game = load(resume)
         if not yes:
             _ask_for_code(game, json)
     else:
         if board is not None:
             fen = board_named(board).text
-        game = _new(
-            STARTPOS if fen is None else fen, seat, agent_named(against or OPPONENT, quiet=json)
-        )
+        start = position_named(STARTPOS if fen is None else fen)
+        agent = agent_named(against or OPPONENT, quiet=json)
+        game = InteractiveGame([start], "b" if seat is Seat.second else "w", agent)
     _run(game, _view(json))
 
 
 play.command_class = PlayCommand  # type: ignore[attr-defined]
-
-
-def _new(fen: str, seat: Seat | None, against: Agent) -> InteractiveGame:
-    from knightfall.cli.played_game import InteractiveGame
-
-    return InteractiveGame([position_named(fen)], "b" if seat is Seat.second else "w", against)
-
-
-def _resumed(which: str) -> InteractiveGame:
-    from knightfall.cli.played_game import load
-
-    return load(which)
 
 
 def _ask_for_code(game: InteractiveGame, json: bool) -> None:
