@@ -79,7 +79,7 @@ class AllCommands(GuardedGroup):
         names = self.list_commands(ctx)
         if cmd_name in names:
             return _command(cmd_name)
-        if cmd_name in RENAMED and not ctx.resilient_parsing:  # as in shell completion
+        if cmd_name in RENAMED and not ctx.resilient_parsing:  # which is shell completion
             raise KnightfallError(
                 f"there is no command {cmd_name!r}; it is now: knightfall {RENAMED[cmd_name]}"
             )

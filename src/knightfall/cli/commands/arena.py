@@ -212,9 +212,7 @@ def league(
         "agents": agents,
         "pairs": pairs,
         "gauntlet": gauntlet,
-        "until": None
-        if until is None
-        else real(until, "a number of Elo above 0, as in --until 10"),
+        "until": None if until is None else real(until, wanted),
         "budget": budget,
     }
 

@@ -46,7 +46,8 @@ class RunsGroup(PlainGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the command line, with ``list`` in the place of a missing command."""
-        if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
+        missing = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
+        if missing and not ctx.resilient_parsing:  # which is shell completion
             args = ["list", *args]
         return super().parse_args(ctx, args)
 
