@@ -582,7 +582,7 @@ def test_certify_command(
     certify_command("5x5")
     assert capsys.readouterr().out.startswith("5x5: the second player wins; ")
     assert Path("certificate-5x5.txt").read_text() == certificate("5x5").text
-    certify_command("3×5", out=Path("proof.txt"), threads=2, json=True)
+    certify_command("3×5", output=Path("proof.txt"), workers=2, json=True)
     told = json.loads(capsys.readouterr().out)
     assert told.pop("seconds") > 0
     text = certificate("3x5").text
@@ -599,24 +599,24 @@ def test_certify_command(
 
 
 @pytest.mark.parametrize(
-    ("board", "out", "threads", "why"),
+    ("board", "output", "workers", "why"),
     [
         ("seven", None, 1, r"board 'seven' cannot be read"),
         ("2x5", None, 1, r"2×5 board is too small"),
         ("9x9", None, 1, r"at most 64 fit"),
         ("5x5", ".", 1, r"'.' is a folder: name a file"),
-        ("5x5", None, 65, r"threads=65 must be from 1 to 64"),
+        ("5x5", None, 1000, r"workers=1000"),
     ],
 )
 def test_certify_command_refuses_bad_input(
     board: str,
-    out: str | None,
-    threads: int,
+    output: str | None,
+    workers: int,
     why: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(KnightfallError, match=why):
-        certify_command(board, out=None if out is None else Path(out), threads=threads)
+        certify_command(board, output=None if output is None else Path(output), workers=workers)
     assert list(tmp_path.iterdir()) == []
