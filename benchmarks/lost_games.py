@@ -63,11 +63,11 @@ def main() -> None:
     """Play agents as runners against opponents and print a table."""
     reads = argparse.ArgumentParser(description=lost_games.__doc__)
     reads.add_argument("--players", nargs="+", required=True, help="agents that run")
-    reads.add_argument("--opponents", nargs="+", required=True, help="agents that hunt")
+    reads.add_argument("--against", nargs="+", required=True, help="agents that hunt")
     reads.add_argument("--games", type=int, default=200)
     reads.add_argument("--seed", type=int, default=0)
     given = reads.parse_args()
-    for opponent in given.opponents:
+    for opponent in given.against:
         for player in given.players:
             found = lost_games(agent(player), agent(opponent), given.games, given.seed)
             low, high = found.won.interval

@@ -24,7 +24,7 @@ BATCH = 2000
 
 
 def run(games: int = GAMES, rounds: int = 3) -> Result:
-    """Measure a league of 22 agents; its report is what ``knightfall show`` prints."""
+    """Measure a league of 22 agents; its report is what ``knightfall runs show`` prints."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "arena.sqlite"
         written = seconds_of(lambda: _fill(path, games))

@@ -80,6 +80,7 @@ ROOMS = (
     "web.engine",
     "web",
     "web.lab",
+    "cli.help_format",
     "cli.terminal cli.board_drawing",
     "cli.options cli.arena_options",
     "cli.played_game cli.game_views",

@@ -39,6 +39,9 @@ class Extension:
     heuristics, listed and compiled like the core's own, and aliases of heuristics."""
     commands: Mapping[str, str] = field(default_factory=dict)
     """Commands by name: functions annotated for Typer, or Typer applications."""
+    panels: Mapping[str, str] = field(default_factory=dict)
+    """The panel of ``knightfall --help`` that lists a command, by the command's name: Play, Ask,
+    Measure, Runs, Build and learn, or Teach.  Other commands are listed last, under Extensions."""
     pages: Mapping[str, str] = field(default_factory=dict)
     """Parts of the lab's page (``knightfall serve``) by a lower-case name: each is a `PagePart`."""
 

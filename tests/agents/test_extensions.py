@@ -70,10 +70,37 @@ def test_a_heuristic_of_a_package_is_asked_and_searched_with(installed: Path) ->
 def test_a_command_of_a_package_runs_and_is_listed(installed: Path) -> None:
     found = knightfall(installed, "mirror", PLAIN)
     assert (found.returncode, found.stdout) == (0, "7/7/5N1/7/7/2n4/7 w\n")
-    assert "Show a position in a mirror" in knightfall(installed, "--help").stdout
+    *_, last = knightfall(installed, "--help").stdout.split("\n\n")
+    assert last.startswith("Extensions:\n  mirror ")
+    assert "Show a position in a mirror" in last
     refused = knightfall(installed, "mirror", "no position")
     assert refused.returncode == 2
     assert "Traceback" not in refused.stderr
+
+
+def test_a_command_is_listed_in_the_panel_that_its_extension_names(tmp_path: Path) -> None:
+    made = tmp_path / "panels-1.0.dist-info"
+    made.mkdir()
+    (made / "METADATA").write_text("Metadata-Version: 2.1\nName: panels\nVersion: 1.0\n")
+    (made / "entry_points.txt").write_text("[knightfall.extensions]\npanels = tiled:EXTENSION\n")
+    (tmp_path / "tiled.py").write_text(
+        "from knightfall.extensions import Extension\n"
+        "NAMES = ('asked', 'unknown', 'none', 'play')\n"
+        "EXTENSION = Extension(\n"
+        "    commands={name: 'tiled:command' for name in NAMES},\n"
+        "    panels={'asked': 'Ask', 'unknown': 'Sing', 'play': 'Teach'},\n"
+        ")\n"
+        "def command() -> None:\n"
+        "    'Do nothing.'\n"
+    )
+    panels = {
+        title.rstrip(":"): [row.split()[0] for row in rows]
+        for title, *rows in map(str.splitlines, knightfall(tmp_path, "--help").stdout.split("\n\n"))
+    }
+    assert panels["Ask"][-1] == "asked"
+    assert panels["Extensions"] == ["unknown", "none"]
+    assert panels["Play"] == ["play", "watch"]
+    assert "play" not in panels["Teach"]
 
 
 def shown_parts(folder: Path, *names: str) -> subprocess.CompletedProcess[str]:
@@ -209,9 +236,8 @@ def test_the_core_does_without_its_extensions(core: Path) -> None:
     refused = knightfall(core, "match", "champion", "random")
     assert refused.returncode == 2
     assert "unknown agent 'champion'" in refused.stderr
-    assert (
-        knightfall(core, "moves", PLAIN).stdout == knightfall(PACKAGE.parent, "moves", PLAIN).stdout
-    )
+    moves = ("analyse", "--no-agent", PLAIN)
+    assert knightfall(core, *moves).stdout == knightfall(PACKAGE.parent, *moves).stdout
 
 
 @pytest.mark.slow

@@ -46,7 +46,7 @@ def test_after_a_kill_a_copied_file_is_empty_and_a_backup_is_not(tmp_path: Path)
     shutil.copy(file, tmp_path / "copied.sqlite")
     with pytest.raises(KnightfallError, match="no runs yet"):
         played(tmp_path / "copied.sqlite")  # why there is a command
-    printed = run("backup", str(tmp_path / "b.sqlite"), "--store", str(file), "--json")
+    printed = run("runs", "backup", str(tmp_path / "b.sqlite"), "--store", str(file), "--json")
     assert printed.exit_code == 0
     assert json.loads(printed.stdout)["games"] == 8
     assert played(tmp_path / "b.sqlite") == 4
@@ -151,8 +151,8 @@ def test_what_cannot_be_a_backup_is_said(tmp_path: Path) -> None:
         ("", [], "is a folder: name a file"),
         ("x" * 300, [], "cannot write"),
     ):
-        assert said in refused("backup", str(tmp_path / name), *more, "--store", str(file))
+        assert said in refused("runs", "backup", str(tmp_path / name), *more, "--store", str(file))
     assert (tmp_path / "there").read_text() == "precious"
-    assert "no runs yet" in refused("backup", "b", "--store", str(tmp_path / "nothing"))
-    done = run("backup", str(tmp_path / "there"), "--force", "--store", str(file))
+    assert "no runs yet" in refused("runs", "backup", "b", "--store", str(tmp_path / "nothing"))
+    done = run("runs", "backup", str(tmp_path / "there"), "--force", "--store", str(file))
     assert done.stdout.startswith("1 run, 6 games, 0.1 MB copied to ")

@@ -1,22 +1,26 @@
-"""The command line from inside the process: every command, and what it says to bad input."""
+"""The command line, run inside the test process: every command, help and bad input."""
 
 from __future__ import annotations
 
 import os
 import random
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import processes
 import pytest
 from arena_helpers import fake_plan, fake_run
-from cli_runner import FEN, answer, refused, run, stderr_of
+from cli_runner import FEN, answer, refused, run, stderr_of, subcommands
 from helpers import random_positions
+from typer.main import get_command
 
 from knightfall import __version__
 from knightfall.agents import AGENT_KINDS, COURSE, parse_agent
+from knightfall.cli.app import RENAMED, app
 from knightfall.heuristics import REGISTRY
 from knightfall.position import Position
 
@@ -32,16 +36,24 @@ COMMANDS = (
     "league",
     "worth",
     "reproduce",
-    "runs",
-    "show",
-    "games",
-    "replay",
-    "plot",
-    "export",
-    "import",
-    "verify",
+    "runs list",
+    "runs show",
+    "runs games",
+    "runs replay",
+    "runs plot",
+    "runs export",
+    "runs import",
+    "runs backup",
+    "runs delete",
+    "atlas show",
+    "atlas build",
+    "atlas certify",
+    "atlas verify",
+    "stats pairs",
+    "stats games",
+    "stats plan",
     "eval",
-    "moves",
+    "check",
     "perft",
     "heuristics",
     "agents",
@@ -51,19 +63,38 @@ COMMANDS = (
     "learn fit",
     "learn tune",
     "learn chances",
-    "explain",
 )
 
 
 # -- help ------------------------------------------------------------------------------------
 
 
-def test_help_names_every_command() -> None:
-    for args in (["--help"], ["-h"], []):
-        result = run(*args)
-        assert result.exit_code == 0
-        for command in COMMANDS:
-            assert f"\n  {command.split()[0]} " in result.stdout
+PANELS = {
+    "Play": ["play", "watch"],
+    "Ask": ["analyse", "solve", "eval", "annotate", "atlas"],
+    "Measure": ["tournament", "match", "league", "worth", "grade", "stats"],
+    "Runs": ["runs"],
+    "Build and learn": ["heuristics", "agents", "check", "learn", "serve", "site"],
+    "Teach": ["course", "reproduce"],
+}
+WIDTH = 80
+
+
+@pytest.mark.parametrize("word", ["--help", "-h"])
+def test_help_lists_every_command_in_its_panel(word: str) -> None:
+    text = run(word).stdout
+    _, *sections = text.split("\n\n")
+    listed = {
+        title.rstrip(":"): [row.split()[0] for row in rows]
+        for title, *rows in (section.splitlines() for section in sections)
+        if title.rstrip(":") in PANELS
+    }
+    assert listed == PANELS
+    assert list(listed) == list(PANELS)
+    assert sum(map(len, listed.values())) == 22
+    assert "perft" not in text
+    assert "..." not in text.split("Play:")[1]  # no summary is cut off
+    assert max(map(len, text.splitlines())) <= WIDTH
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -71,21 +102,96 @@ def test_every_command_takes_json_and_shows_examples(command: str) -> None:
     result = run(*command.split(), "--help")
     assert result.exit_code == 0
     assert "--json" in result.stdout or "jsonl" in result.stdout
-    assert f"\n    knightfall {command}" in result.stdout
-    assert "..." not in run("--help").stdout.split("Commands:")[1]  # no summary is cut off
+    shown = "runs" if command == "runs list" else command
+    assert f"\n    knightfall {shown}" in result.stdout
+
+
+def every_command(group: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """Yield all commands and groups with their names, those of extensions included."""
+    found = get_command(app) if group is None else group
+    yield " ".join(path), found
+    for name, one in subcommands(found).items():
+        yield from every_command(one, (*path, name))
+
+
+@pytest.mark.parametrize(("name", "command"), [*every_command()])
+def test_usage_names_arguments_then_options(name: str, command: Any) -> None:
+    usage = run(*name.split(), "--help").stdout.split("\n\n")[0].replace("\n", " ")
+    words = " ".join(usage.split()).removeprefix(f"Usage: knightfall {name}".rstrip()).split()
+    assert words[-1] == "[OPTIONS]"
+    assert not any("{" in word or "[[" in word or "<" in word for word in words)
+    inside = [param for param in command.params if param.param_type_name == "argument"]
+    optional = [word.startswith("[") for word in words[:-1]]
+    assert optional == sorted(optional)
+    assert any(optional) == any(not param.required for param in inside)
+
+
+EXAMPLES = [
+    (name, line.strip())
+    for name, command in every_command()
+    for line in command.help.splitlines()
+    if line.strip().startswith("knightfall ") and line.startswith("  ")
+]
+
+
+@pytest.mark.parametrize(("name", "line"), EXAMPLES)
+def test_every_example_of_the_help_parses(name: str, line: str) -> None:
+    for part in line.partition("   (")[0].split(" | "):
+        args = shlex.split(part.partition(" > ")[0])[1:]
+        group: Any = get_command(app)
+        while args and args[0] in subcommands(group):
+            group = subcommands(group)[args.pop(0)]
+        assert not (subcommands(group) and args), f"{name}: no command {args}"
+        group.make_context("knightfall", args)
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED.items())
+def test_a_former_name_is_answered_with_the_new_one(old: str, new: str) -> None:
+    said = refused(old, "7")
+    assert said == f"knightfall: there is no command {old!r}; it is now: knightfall {new}\n"
+    command, *rest = new.split()
+    shown = run(command, *rest, "--help")
+    assert shown.exit_code == 0
+
+
+@pytest.mark.parametrize("option", ["--out", "--output-dir", "--svg", "--threads", "--opponents"])
+def test_no_command_has_an_option_of_a_former_spelling(option: str) -> None:
+    for name, command in every_command():
+        assert option not in [word for param in command.params for word in param.opts], name
+
+
+def test_alone_it_shows_the_first_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shown heuristic loads, and the shown commands work."""
+    result = run()
+    assert (result.exit_code, stderr_of(result)) == (0, "")
+    assert "knightfall --help" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= WIDTH
+    lines = [
+        line.removeprefix("     ") for line in result.stdout.splitlines() if line[:5] == " " * 5
+    ]
+    code = "\n".join(line for line in lines if not line.startswith("knightfall "))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path))
+    Path("mine.py").write_text(code)
+    play, check, match = (line for line in lines if line.startswith("knightfall "))
+    assert play == "knightfall play"
+    for command, more in ((check, []), (match, ["--pairs", "2", "--workers", "0"])):
+        done = run(*command.split()[1:], *more)
+        assert done.exit_code == 0, done.output
 
 
 def test_version() -> None:
     assert run("--version").stdout == f"knightfall {__version__}\n"
 
 
-# -- moves and perft ---------------------------------------------------------------------------
+# -- legal moves and perft ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("position", random_positions(6, 5, 12, seed=1), ids=str)
-def test_moves(position: Position) -> None:
-    assert answer("moves", "--json", position.fen) == {"moves": list(position.legal_moves)}
-    text = run("moves", position.fen).stdout.strip()
+def test_legal_moves_without_an_agent(position: Position) -> None:
+    told = answer("analyse", "--no-agent", "--json", position.fen)
+    assert told == {"moves": list(position.legal_moves)}
+    text = run("analyse", "--no-agent", position.fen).stdout.strip()
     assert text == (" ".join(position.legal_moves) or "no legal moves: the game is over")
 
 
@@ -121,7 +227,11 @@ def test_analyse_tells_what_the_agent_reports() -> None:
         "cut": 0,
         "note": "",
         "agent": "id(improved, nodes=5000)",
+        "moves": list(position.legal_moves),
     }
+    text = run("analyse", FEN, "--agent", "id(improved, nodes=5000)").stdout
+    assert " ".join(position.legal_moves) in text
+    assert "choose one" in refused("analyse", FEN, "--agent", "random", "--no-agent")
 
 
 def mover_wins(position: Position) -> bool:
@@ -292,7 +402,7 @@ def test_agents_lists_kinds_and_names() -> None:
 )
 def test_an_empty_board_has_a_name(name: str, fen: str) -> None:
     for command in (
-        lambda position: ["moves", position, "--json"],
+        lambda position: ["analyse", "--no-agent", position, "--json"],
         lambda position: ["perft", position, "2", "--json"],
     ):
         assert answer(*command(name)) == answer(*command(fen))
@@ -313,7 +423,7 @@ def test_solve_knows_boards_by_name() -> None:
 
 
 def completed(*words: str, **environment: str) -> list[str]:
-    """What bash would offer after these words."""
+    """Return the completions that bash offers after these words."""
     done = processes.run(
         [sys.executable, "-c", "from knightfall.cli import main; main()"],
         env={
@@ -331,23 +441,28 @@ def completed(*words: str, **environment: str) -> list[str]:
 
 def test_the_shell_completes_commands_options_and_names(tmp_path: Path) -> None:
     assert completed("gra") == ["grade"]
+    assert completed("per") == []  # hidden
+    assert "show" not in completed("show", "")  # a former name
+    assert completed("runs", "de") == ["delete"]
     assert {"--openings", "--chart", "--json"} <= set(completed("grade", "--"))
     assert completed("grade", "AB_I") == ["AB_Improved"]
     assert completed("watch", "AB_Open", "alph") == ["alphabeta("]
     data = {"KNIGHTFALL_DATA_DIR": str(tmp_path)}
-    assert completed("games", "", **data) == []
+    assert completed("runs", "games", "", **data) == []
     for seed in (1, 2):
         fake_run(tmp_path / "arena.sqlite", fake_plan(1, 2, seed=seed))
-    assert completed("games", "", **data) == ["1", "2"]
+    assert completed("runs", "games", "", **data) == ["1", "2"]
     assert list(tmp_path.iterdir()) == [tmp_path / "arena.sqlite"]
 
 
 def test_python_m_is_the_command_line() -> None:
     said = subprocess.run(
-        [sys.executable, "-m", "knightfall", "moves", FEN], capture_output=True, text=True
+        [sys.executable, "-m", "knightfall", "analyse", "--no-agent", FEN],
+        capture_output=True,
+        text=True,
     )
     assert (said.returncode, said.stderr) == (0, "")
-    assert said.stdout == run("moves", FEN).stdout
+    assert said.stdout == run("analyse", "--no-agent", FEN).stdout
 
 
 # -- bad input -----------------------------------------------------------------------------------
@@ -368,8 +483,8 @@ BAD_FENS = {
     "7/7/7/7/7/7/7[Nn] b": "turn",
 }
 WITH_FEN = {
-    "moves": lambda fen: ["moves", fen],
-    "moves --json": lambda fen: ["moves", "--json", fen],
+    "moves": lambda fen: ["analyse", "--no-agent", fen],
+    "moves --json": lambda fen: ["analyse", "--no-agent", "--json", fen],
     "perft": lambda fen: ["perft", fen, "3"],
     "analyse": lambda fen: ["analyse", fen, "--agent", "random"],
     "eval": lambda fen: ["eval", "--heuristic", "open", fen],
@@ -422,9 +537,9 @@ def test_bad_agents(agent: str) -> None:
     [
         (["frobnicate"], "frobnicate"),
         (["--frobnicate"], "--frobnicate"),
-        (["moves"], "FEN"),
-        (["moves", FEN, "extra"], "extra"),
-        (["moves", FEN, "--frob"], "--frob"),
+        (["analyse"], "FEN"),
+        (["analyse", "--no-agent", FEN, "extra"], "extra"),
+        (["analyse", "--no-agent", FEN, "--frob"], "--frob"),
         (["perft", FEN, "deep"], "'deep'"),
         (["perft", FEN, "2.5"], "'2.5'"),
         (["perft", FEN, "-1"], "-1"),
@@ -443,12 +558,12 @@ def test_bad_command_lines(args: list[str], named: str) -> None:
 
 
 def test_what_a_user_typed_is_neither_markup_nor_a_control_sequence() -> None:
-    assert "[red]" in refused("moves", "[red]7/7[/red] w")
-    assert "\x1b" not in refused("moves", "\x1b[31m7/7 w")
+    assert "[red]" in refused("analyse", "--no-agent", "[red]7/7[/red] w")
+    assert "\x1b" not in refused("analyse", "--no-agent", "\x1b[31m7/7 w")
     assert "\x1b" not in refused("analyse", FEN, "--agent", "id(\x1b[31m.py:f)")
 
 
-# -- what nobody expected ------------------------------------------------------------------------
+# -- unexpected errors ---------------------------------------------------------------------------
 
 
 def test_an_unexpected_error_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -457,14 +572,14 @@ def test_an_unexpected_error_is_one_line(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(Position, "from_fen", staticmethod(fail))
     monkeypatch.delenv("KNIGHTFALL_DEBUG", raising=False)
-    result = run("moves", FEN)
+    result = run("analyse", "--no-agent", FEN)
     assert result.exit_code == 1
     assert result.stderr == (
         f"knightfall: internal error: RuntimeError: no luck with {FEN} "
         "(set KNIGHTFALL_DEBUG=1 to see the traceback)\n"
     )
     monkeypatch.setenv("KNIGHTFALL_DEBUG", "1")
-    assert "Traceback" in run("moves", FEN).stderr
+    assert "Traceback" in run("analyse", "--no-agent", FEN).stderr
 
 
 def test_an_interrupt_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -472,7 +587,7 @@ def test_an_interrupt_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Position, "from_fen", staticmethod(interrupt))
-    result = run("moves", FEN)
+    result = run("analyse", "--no-agent", FEN)
     assert (result.exit_code, result.stderr) == (130, "knightfall: interrupted\n")
 
 
@@ -502,7 +617,7 @@ def test_random_garbage_never_shows_a_traceback() -> None:
     letters = "7/Nn*[] wb-x\x00é🐎'\"\\"
     for _ in range(60):
         garbage = "".join(rng.choice(letters) for _ in range(rng.randrange(1, 25)))
-        for args in (["moves", garbage], ["eval", "--heuristic", garbage, FEN]):
+        for args in (["analyse", "--no-agent", garbage], ["eval", "--heuristic", garbage, FEN]):
             result = run(*args)
             assert result.exit_code in (0, 2)
             assert "Traceback" not in result.output

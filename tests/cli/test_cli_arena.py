@@ -1,4 +1,4 @@
-"""``knightfall tournament``, ``match``, ``league`` and ``show`` as a user meets them."""
+"""``knightfall tournament``, ``match``, ``league`` and ``runs show``: output and errors."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ NAMING = {
 
 
 def whose(command: str, agent: str, *more: str) -> str:
-    """What is said on stderr about whom an agent belongs to."""
+    """Return the lines on stderr that name the study of an agent."""
     result = run(*(word.replace("{}", agent) for word in NAMING[command]), *more)
     assert result.exit_code == 0, result.stderr
     return "".join(line for line in result.stderr.splitlines(True) if "study" in line)
@@ -158,7 +158,7 @@ def test_the_tables_cells_are_games_won_and_lost_in_this_order(data: Path) -> No
     for task in plan.tasks():
         match = plan.matches[task.number % len(plan.matches)]
         won[match.a, match.b] += play_pair(task).score
-    assert won[0, 2] > 4  # or exchanging the two could not be seen
+    assert won[0, 2] > 4  # otherwise the test could not notice if the two were exchanged
     for opponent, name in ((2, "Random"), (3, "greedy(center)")):
         (line,) = (line for line in text.splitlines() if line.startswith(name))
         cells = [tuple(map(int, cell)) for cell in re.findall(r"(\d+) \| (\d+)", line)]
@@ -214,10 +214,10 @@ def test_a_tournament_goes_on_until_it_is_decided(data: Path) -> None:
     better, level = report["differences"]
     assert better["real"]
     assert better["points"] > 0
-    assert not level["real"]  # the seed breaks ties, and that is all
+    assert not level["real"]  # the seed only breaks ties
     assert level["high"] - level["low"] <= 4
     assert report["outcome"]["verdict"] == "1 better, 1 cannot be told apart"
-    # What it says of all games is what a run of that length says, with wider intervals.
+    # The results of all games equal those of a run of that length; the intervals are wider.
     fixed = told(*DECIDED, "--pairs", str(report["pairs"] // 6))
     assert fixed["table"] == report["table"]
     for one, other in zip(report["differences"], fixed["differences"], strict=True):
@@ -229,7 +229,7 @@ def test_a_tournament_goes_on_until_it_is_decided(data: Path) -> None:
     assert "In the course's 20 games you would have seen" in text
     assert f"the truth is {better['points']:+.1f} points" in text.replace("−", "-")
     assert "Each comparison is decided, or its difference known to within 2 points." in text
-    # Stored, so that it is there at once; and the list of runs tells how it ended.
+    # The run is stored, so it is shown again at once, and the list of runs has its outcome.
     assert run(*DECIDED).stdout == text
     assert "1 better" in run("runs").stdout
 
@@ -248,11 +248,24 @@ def test_the_same_command_shows_the_run_again_and_show_does_too() -> None:
     second = run(*SMALL)
     assert second.stdout == first.stdout
     assert "was played before" in second.stderr
-    assert run("show").stdout == first.stdout
-    assert run("show", "1").stdout == first.stdout
+    assert run("runs", "show").stdout == first.stdout
+    assert run("runs", "show", "1").stdout == first.stdout
     again = run(*SMALL, "--again")
     assert again.stdout == first.stdout.replace("run 1", "run 2")
-    assert run("show", "last").stdout == again.stdout
+    assert run("runs", "show", "last").stdout == again.stdout
+
+
+def test_reports_explain_their_terms_once() -> None:
+    pair, role = "pair: two games from one opening", "hunter: can take escape cells"
+    match = ["match", "greedy(open)", "random", "--pairs", "2", *QUICK]
+    for args, terms in (
+        (SMALL, (pair, role)),
+        (match, (pair, "nElo: normalized Elo", "LOS: likelihood of superiority", role)),
+        ([*match, "--sprt", "0,50"], ("LLR: log-likelihood ratio", pair, role)),
+        (["league", "greedy(open)", "random", "--pairs", "2", *QUICK], (role,)),
+    ):
+        shown = run(*args).stdout
+        assert [shown.count(term) for term in terms] == [1] * len(terms), shown
 
 
 def test_the_default_tournament_is_the_courses() -> None:
@@ -283,7 +296,7 @@ def test_names_are_those_of_the_protocol_and_a_mixture_says_so() -> None:
     said = "2017b:AB_Open is an agent of 2017b, id(open, nodes=2500, plain); in 2017a it is"
     assert said in mixed.stderr
     assert f"Mixed protocols: {said}" in mixed.stdout
-    assert "Mixed protocols" in run("show").stdout
+    assert "Mixed protocols" in run("runs", "show").stdout
 
 
 def test_a_time_limit_is_heeded() -> None:
@@ -308,7 +321,7 @@ def test_a_match_tells_elo_and_pairs(data: Path) -> None:
     for key in ("elo", "elo_error", "nelo", "nelo_error", "los", "low", "high", "score"):
         assert report[key] == getattr(verdict, key)
     assert report["llr"] is None
-    text = run("show").stdout
+    text = run("runs", "show").stdout
     assert f"Pairs [LL, WL, WW] {list(pairs)}" in text
     assert "LOS" in text
     assert "LLR" not in text
@@ -384,7 +397,7 @@ def test_a_league_ranks_its_agents() -> None:
             gap, error = report["differences"][i][j]
             assert gap == pytest.approx(elos[i] - elos[j], abs=1e-6)
             assert error > 0
-    text = run("show").stdout
+    text = run("runs", "show").stdout
     assert "Moving first is worth" in text
     assert "told apart" in text.lower()
 
@@ -414,8 +427,8 @@ def test_a_league_of_agents_from_files(tmp_path: Path) -> None:
     quitter = by_name[f"python({file}:gives_up, time=1s)"]
     assert quitter["won"] == 0
     assert quitter["losses"] == {"forfeit": 8}
-    assert "lost by: 8 forfeit" in run("show").stdout
-    # An edited file is another agent: the run is not taken up.
+    assert "lost by: 8 forfeit" in run("runs", "show").stdout
+    # An edited file is another agent: the run is not continued.
     file.write_text(file.read_text().replace("me - opp", "opp - me"))
     assert told("league", *args, "--pairs", "2", *QUICK)["run"] == 2
 
@@ -478,7 +491,7 @@ def test_a_book_and_its_exhaustion_are_said(tmp_path: Path) -> None:
         (["tournament", "--test", "nobody"], "'nobody'"),
         (["tournament", "--pairs", "7", "--course-only"], "--pairs 7 and --course-only"),
         (["tournament", "--against", "id()"], "needs a heuristic"),
-        (["show"], "no runs yet"),
+        (["runs", "show"], "no runs yet"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
@@ -513,7 +526,7 @@ def test_ctrl_c_keeps_what_is_there_and_the_same_command_goes_on(data: Path) -> 
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
-    assert "the same command goes on with run 1" in err
+    assert "repeat the command to continue run 1" in err
     assert "Traceback" not in err
     assert "unfinished, 200 planned" in out
     with Store.open(data / "arena.sqlite", read_only=True) as store:

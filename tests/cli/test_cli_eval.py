@@ -1,4 +1,4 @@
-"""``knightfall eval``: values as they are, infinities as strings, files line by line."""
+"""``knightfall eval``: exact values, infinities as strings, files read line by line."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_an_error_in_a_file_names_file_and_line(tmp_path: Path) -> None:
     file.write_text(f"{FEN}\n\n7/7/bad w\n")
     result = run("eval", "--heuristic", "open", "--fens", str(file))
     assert result.exit_code == 2
-    assert json.loads(result.stdout)["fen"] == FEN  # what came before it was not lost
+    assert json.loads(result.stdout)["fen"] == FEN  # earlier lines were answered
     assert f"{file}, line 3: " in stderr_of(result)
     result = run("eval", "--heuristic", "open", "--fens", "-", input="\n7/7/7/7/7/7/7[Nn] w\n")
     assert "standard input, line 2: " in stderr_of(result)
@@ -186,4 +186,28 @@ def test_a_file_that_is_none_is_refused_at_once(tmp_path: Path) -> None:
     file.write_text(f"{FEN}\n{'7' * 5000}\n")
     result = run("eval", "--heuristic", "open", "--fens", str(file))
     assert result.exit_code == 2
-    assert f"{file}, line 2: more than 1,000 letters" in stderr_of(result)
+    assert f"{file}, line 2: longer than 1,000 bytes" in stderr_of(result)
+
+
+# -- explaining a value --------------------------------------------------------------------------
+
+
+def test_a_chart_needs_one_explained_value(tmp_path: Path) -> None:
+    chart = str(tmp_path / "chart.svg")
+    open_ = ("eval", "--heuristic", "open")
+    assert "needs --explain" in refused(*open_, FEN, "--chart", chart)
+    both = (*open_, "--explain", "--chart")
+    assert "one FEN and one heuristic" in refused(*both, chart, FEN, "--heuristic", "improved")
+    assert "one FEN and one heuristic" in refused(*both, chart, FEN, FEN)
+    assert "must end in .svg" in refused(*both, str(tmp_path / "chart.png"), FEN)
+    assert "as in --heuristic improved" in refused("eval", FEN)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_explanation_is_text_unless_json_is_asked_for() -> None:
+    shown = run("eval", "--explain", FEN).stdout
+    assert shown.startswith(f"{FEN}, for the first player (N)")
+    assert f"learned_linear of {FEN}" in shown
+    (row,) = rows("--explain", FEN, "--json")
+    assert list(row["values"]) == ["learned_linear"]
+    assert row["explained"][0]["value"] == row["values"]["learned_linear"]

@@ -1,4 +1,4 @@
-"""Commands that write files: folders are made, and what cannot be written is said first."""
+"""Commands that write files make missing folders, and check the path before they work."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from arena_helpers import fake_plan, fake_run
 from cli_runner import refused, run
 
 FILES = {
-    "plot": ["plot", "--output"],
+    "plot": ["runs", "plot", "--output"],
     "grade": ["grade", "random", "--openings", "1", "--board", "4x4", "--chart"],
-    "annotate": ["annotate", "b5 e2 d4 f4 e6 d3", "--svg"],
-    "export": ["export", "--format", "csv", "--output"],
-    "backup": ["backup"],
-    "certify": ["atlas", "certify", "4x4", "--out"],
-    "build": ["atlas", "build", "4x4", "--out"],
+    "annotate": ["annotate", "b5 e2 d4 f4 e6 d3", "--chart"],
+    "export": ["runs", "export", "--format", "csv", "--output"],
+    "backup": ["runs", "backup"],
+    "certify": ["atlas", "certify", "4x4", "--output"],
+    "build": ["atlas", "build", "4x4", "--output"],
     "site": ["site", "--single-file"],
 }
 FOLDERS = {
-    "plot": ["plot", "--output"],
+    "plot": ["runs", "plot", "--output"],
     "site": ["site"],
     "new": ["course", "new"],
 }
@@ -27,7 +27,7 @@ FOLDERS = {
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, where we are, and a store with a match elsewhere."""
+    """Change to an empty folder, with a store that holds one match in another folder."""
     monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / "data"))
     (tmp_path / "data").mkdir()
     fake_run(tmp_path / "data" / "arena.sqlite", fake_plan(1, 3))
@@ -70,5 +70,5 @@ def test_a_folder_that_may_not_be_written_into(here: Path, monkeypatch: pytest.M
     (here / "locked").mkdir(mode=0o500)
     # The tests may be run by root, who may write everywhere.
     monkeypatch.setattr("os.access", lambda path, mode: Path(path) != here / "locked")
-    said = refused("export", "--format", "csv", "--output", "locked/new/games.csv")
+    said = refused("runs", "export", "--format", "csv", "--output", "locked/new/games.csv")
     assert f"no permission to write into the folder '{here / 'locked'}'" in said

@@ -1,4 +1,4 @@
-"""``knightfall play``: the game, its words, its saves, and the board it draws."""
+"""``knightfall play``: whole games, the words of the prompt, saved games and the drawn board."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RANDOM = parse_agent("random")
 
 @pytest.fixture(autouse=True)
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder of the test's own."""
+    """Set a data folder for this test."""
     monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / "data"))
     return tmp_path / "data"
 
@@ -37,13 +37,13 @@ def events(result: Result) -> list[dict[str, Any]]:
 
 
 def game_of(data: Path) -> dict[str, Any]:
-    """The only game that is saved."""
+    """Return the content of the only saved game."""
     (file,) = (data / "games").iterdir()
     return json.loads(file.read_text())  # type: ignore[no-any-return]
 
 
 def whole_game(fen: str, you: Side, agent: str) -> tuple[list[str], Position]:
-    """The last legal move, again and again, against an agent: what to type, and the end."""
+    """Play the last legal move each time; return the moves to type and the final position."""
     position, typed = Position.from_fen(fen), []
     opponent = parse_agent(agent)
     while position.winner is None:
@@ -220,7 +220,7 @@ STUDENT = "student(improved, time=20ms)"
 
 
 def hopeless() -> Position:
-    """A position in which the student to move sees every line lost, and would still have moves."""
+    """Return a position in which the student to move has moves, but sees that all of them lose."""
     position = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
     student = parse_agent(STUDENT)
     while True:
@@ -308,7 +308,7 @@ def test_resume_by_name_by_file_and_the_last_one(data: Path, tmp_path: Path) -> 
     assert first_move("--resume") == "c1"
     assert first_move("--resume", "last") == "c1"
     assert first_move("--resume", str(files[0])) == "a1"
-    assert first_move("--resume") == "a1"  # now that was the last one
+    assert first_move("--resume") == "a1"  # this one is now the last
     assert first_move("--resume", files[1].stem) == "b1"
     assert first_move(f"--resume={files[2].stem}") == "c1"
     elsewhere = tmp_path / "my game.json"
@@ -439,7 +439,7 @@ def test_an_agent_that_fails_keeps_the_game(data: Path, tmp_path: Path) -> None:
     file.write_text(
         "from knightfall.heuristics import count\n"
         "def late(board, open, me, opp, to_move):\n"
-        "    return 1 / (count(open) - 14)\n"  # which fails where it is asked first, not sooner
+        "    return 1 / (count(open) - 14)\n"  # it fails when it is first called, not before
     )
     result = run("play", "--json", "--against", f"greedy({file}:late)", SMALL, input="d4\n")
     assert result.exit_code == 2
@@ -461,7 +461,7 @@ def screen(width: int = 80, height: int = 24, **options: Any) -> Console:
 
 
 def cells_of(position: Position, console: Console) -> dict[str, str]:
-    """What is drawn in each cell."""
+    """Return the text drawn in each cell."""
     board = position.board
     how = layout(board, console.width, console.height)
     lines = [line.plain for line in draw(position, console)]
@@ -532,7 +532,7 @@ def test_colours_tell_cells_apart(colours: Any) -> None:
             mark = line.plain[span.start : span.end].strip()
             if span.style and getattr(span.style, "bgcolor", None):
                 styles.setdefault(mark, set()).add(str(span.style))
-    assert len(styles["▒▒▒▒"]) == 2  # gone, and just left
+    assert len(styles["▒▒▒▒"]) == 2  # cells visited before, and the cell just left
     kinds = [styles["♘"], styles["[♞]"], styles["g7"], styles[""], styles["▒▒▒▒"]]
     assert not any(a & b for i, a in enumerate(kinds) for b in kinds[:i])
 
@@ -551,7 +551,7 @@ def test_a_game_against_a_file_resumes_from_any_folder(
 
 
 def test_a_resumed_game_does_not_run_a_file_unasked(data: Path, tmp_path: Path) -> None:
-    """Somebody may have sent the game: who resumes it has not chosen the file."""
+    """The saved game may come from another person, who chose the agent's file."""
     ran, file = tmp_path / "ran", tmp_path / "evil.py"
     file.write_text(f"open({str(ran)!r}, 'w')\ndef f(board, open, me, opp, to_move): return 0.0\n")
     saved = {

@@ -1,4 +1,4 @@
-"""``knightfall plot`` as a user meets it."""
+"""``knightfall runs plot``: charts, files and errors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, where we are."""
+    """Change to an empty folder."""
     folder = tmp_path / "here"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -44,7 +44,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def plot(store: Path, here: Path) -> Any:
-    return lambda *args: CliRunner().invoke(app, ["plot", *args, "--store", str(store)])
+    return lambda *args: CliRunner().invoke(app, ["runs", "plot", *args, "--store", str(store)])
 
 
 def written(folder: Path) -> list[str]:
@@ -65,7 +65,7 @@ def test_the_last_run_is_the_default(store: Path, here: Path, tmp_path: Path) ->
     with Store.open(tmp_path / "other.sqlite") as opened:
         play(opened, league_plan(pairs=1))
         play(opened, match_plan(pairs=5))
-    result = CliRunner().invoke(app, ["plot", "--store", str(tmp_path / "other.sqlite")])
+    result = CliRunner().invoke(app, ["runs", "plot", "--store", str(tmp_path / "other.sqlite")])
     assert result.exit_code == 0, result.stderr
     assert written(here) == ["run-2-score.svg"]
 
@@ -74,7 +74,7 @@ def test_a_kind_and_a_file(plot: Any, here: Path) -> None:
     assert plot(TESTED, "--kind", "llr", "--output", "path.PNG").exit_code == 0
     assert written(here) == ["path.PNG"]
     assert (here / "path.PNG").read_bytes().startswith(b"\x89PNG")
-    assert plot(MATCH, "--output", "only.svg").exit_code == 0  # there is but one
+    assert plot(MATCH, "--output", "only.svg").exit_code == 0  # only one chart fits
     assert "<svg" in (here / "only.svg").read_text("utf-8")
 
 
@@ -111,7 +111,7 @@ def test_files_are_replaced_only_by_force(plot: Any, here: Path) -> None:
     result = plot(LEAGUE)
     assert result.exit_code == 2
     assert "file 'run-1-crosstable.svg' exists: --force replaces it" in result.stderr
-    assert written(here) == ["run-1-crosstable.svg"]  # not even the other one was written
+    assert written(here) == ["run-1-crosstable.svg"]  # neither file was written
     assert (here / "run-1-crosstable.svg").read_text() == "mine"
     assert plot(LEAGUE, "--force").exit_code == 0
     assert "<svg" in (here / "run-1-crosstable.svg").read_text("utf-8")
@@ -148,7 +148,7 @@ def test_errors_are_one_line_and_nothing_is_written(
 
 
 def test_a_store_that_is_not_there_is_not_made(here: Path) -> None:
-    result = CliRunner().invoke(app, ["plot", "--store", "none.sqlite"])
+    result = CliRunner().invoke(app, ["runs", "plot", "--store", "none.sqlite"])
     assert result.exit_code == 2
     assert written(here) == []
 
@@ -165,11 +165,11 @@ def process(*args: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_help_names_every_chart_and_imports_nothing_heavy() -> None:
-    for command in ("plot", "worth"):
-        done = process(command, "--help")
+    for command in ("runs plot", "worth"):
+        done = process(*command.split(), "--help")
         assert done.returncode == 0
         modules = set(done.stderr.splitlines()[-1].split())
         assert "typer" in modules
         assert not modules & {"numpy", "matplotlib", "numba", "scipy"}
-        if command == "plot":
+        if command == "runs plot":
             assert all(name in done.stdout for name in CHARTS)

@@ -44,8 +44,14 @@ def start(env: dict[str, str], *args: str) -> subprocess.Popen[str]:
 
 
 def test_light_commands_import_no_heavy_room(env: dict[str, str]) -> None:
-    """Not even all of them together."""
-    light = ["--help"], ["play", "--help"], ["eval", "--help"], ["--version"], ["moves", FEN]
+    """These commands together import none."""
+    light = (
+        ["--help"],
+        ["play", "--help"],
+        ["eval", "--help"],
+        ["--version"],
+        ["analyse", "--no-agent", FEN],
+    )
     code = (
         "import sys, json\n"
         "from knightfall.cli import main\n"
@@ -94,7 +100,7 @@ def test_what_was_played_is_shown_without_the_compiler(
         "    except SystemExit as end:\n        assert not end.code\n"
         "print(*sys.modules, file=sys.stderr)\n"
     )
-    shown = [*commands, ["show", "1"], ["show", "2"], ["heuristics"], ["agents"]]
+    shown = [*commands, ["runs", "show", "1"], ["runs", "show", "2"], ["heuristics"], ["agents"]]
     done = subprocess.run(
         [sys.executable, "-c", code, json.dumps(shown)],
         env=env,
@@ -114,10 +120,14 @@ def test_what_was_played_is_shown_without_the_compiler(
 
 
 def test_exit_codes(env: dict[str, str]) -> None:
-    good = run(env, "moves", "--json", FEN)
+    good = run(env, "analyse", "--no-agent", "--json", FEN)
     assert (good.returncode, good.stderr) == (0, "")
     assert json.loads(good.stdout) == {"moves": ["a7", "c7", "d6", "d4", "a3", "c3"]}
-    for args in (["moves", "7/7 w"], ["analyse", FEN, "--agent", "nobody"], ["perft", FEN, "x"]):
+    for args in (
+        ["analyse", "--no-agent", "7/7 w"],
+        ["analyse", FEN, "--agent", "nobody"],
+        ["perft", FEN, "x"],
+    ):
         bad = run(env, *args)
         assert (bad.returncode, bad.stdout) == (2, "")
         assert bad.stderr.startswith("knightfall: ")
@@ -140,19 +150,19 @@ def test_a_reader_that_leaves_is_no_error(env: dict[str, str], tmp_path: Path) -
     ("args", "code"),
     [
         (["--help"], 141),  # Typer prints it
-        (["moves", "--json", FEN], 141),
+        (["analyse", "--no-agent", "--json", FEN], 141),
         (["watch", "random", "random", "--seed", "1"], 141),  # rich does
         (["nope"], 2),  # bad input stays bad input
     ],
     ids=lambda value: str(value[0]) if isinstance(value, list) else "",
 )
 def test_nobody_reads_at_all(args: list[str], code: int, env: dict[str, str]) -> None:
-    """Not even what is said on stderr; and Python has nothing to add when it winds up."""
+    """With stdout and stderr closed, the exit code is right and Python prints nothing at exit."""
     reads, writes = os.pipe()
     os.close(reads)
     done = subprocess.run([*RUN, *args], env=env, stdout=writes, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (code, int(code == 2))
-    if args[0] in ("--help", "nope"):  # with and without a word to say
+    if args[0] in ("--help", "nope"):  # with and without output
         done = subprocess.run([*RUN, *args], env=env, stdout=writes, stderr=writes)
         assert done.returncode == code
     os.close(writes)
@@ -161,7 +171,11 @@ def test_nobody_reads_at_all(args: list[str], code: int, env: dict[str, str]) ->
 def test_a_full_disk_is_told(env: dict[str, str]) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [*RUN, "moves", FEN], env=env, stdout=full, stderr=subprocess.PIPE, text=True
+            [*RUN, "analyse", "--no-agent", FEN],
+            env=env,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
         )
     assert done.returncode == 1
     assert done.stderr == "knightfall: No space left on device\n"
@@ -174,7 +188,7 @@ def test_any_encoding_will_do(env: dict[str, str]) -> None:
     assert done.stdout.isascii()
     assert "[N]" in done.stdout or "[n]" in done.stdout
     assert run(ascii_only, "heuristics").returncode == 0
-    assert run(ascii_only, "moves", "2/2/Nn w").stderr.count("\n") == 1
+    assert run(ascii_only, "analyse", "--no-agent", "2/2/Nn w").stderr.count("\n") == 1
 
 
 # -- Ctrl-C ------------------------------------------------------------------------------------
@@ -270,7 +284,7 @@ main()
 
 
 class Terminal:
-    """A command on a terminal of its own."""
+    """A command that runs on its own pseudo-terminal."""
 
     def __init__(self, env: dict[str, str], *args: str) -> None:
         self.seen = ""
@@ -285,7 +299,7 @@ class Terminal:
         os.close(other)
 
     def until(self, words: str, times: int = 1) -> str:
-        """Read until some words were seen."""
+        """Read output until it contains some words."""
         deadline = time.monotonic() + PATIENCE
         while self.seen.count(words) < times:
             assert time.monotonic() < deadline, self.seen
@@ -300,7 +314,7 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def end(self) -> int:
-        """The exit code."""
+        """Wait for the end; return the exit code."""
         self.until("\0never")
         os.close(self.fd)
         return self.process.wait(PATIENCE)

@@ -1,4 +1,4 @@
-"""The commands that look at stored runs, as a user meets them."""
+"""``knightfall runs`` and its commands: output, JSON and errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BOOK = ("4/1N2/2n1/4 b", "4/1N2/2n1/4 w")
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's own store with three runs; the last is not finished."""
+    """Return the user's store, with three runs; the last is not finished."""
     monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path))
     file = tmp_path / "arena.sqlite"
     fake_run(file, PLAN)
@@ -67,8 +67,15 @@ def refused(*args: str) -> str:
 # -- runs ------------------------------------------------------------------------------------------
 
 
+def listed(*args: str) -> list[str]:
+    """Return the lines of the table of runs, without the legend below it."""
+    table, _, legend = text(*args).partition("\n\n")
+    assert legend.startswith("pair: two games from one opening")
+    return table.splitlines()
+
+
 def test_runs_lists_the_store(file: Path) -> None:
-    head, *lines = text("runs").splitlines()
+    head, *lines = listed("runs")
     assert head.split() == ["run", "kind", "agents", "outcome", "board", "pairs", "begun"]
     assert len(lines) == 3
     named = r"1 +league +AB_Improved, MM_Open, \[bold\]naïve\[/bold\] +agent 0 is better +5×5 +20 "
@@ -93,7 +100,7 @@ def test_runs_of_two_versions_of_a_file_are_told_apart(
         plan = fake_plan(1, 3, names=names, seed=seed, files={"/home/me/mine.py": file})
         fake_run(tmp_path / "arena.sqlite", plan)
     fake_run(tmp_path / "arena.sqlite", fake_plan(1, 3, names=names[::-1]))
-    lines = text("runs").splitlines()[1:]
+    lines = listed("runs")[1:]
     told = [re.search(r"\(mine\.py (\w+)\)", line) for line in lines]
     assert [match and match[1] for match in told] == ["abcdef0", "0123abc", "abcdef0", None]
     files = [info["files"] for info in json.loads(text("runs", "--json"))["runs"]]
@@ -122,36 +129,53 @@ def test_runs_of_another_store(file: Path, tmp_path: Path) -> None:
     assert f"no runs yet in {other}" in refused("runs", "--store", str(other))
     assert not other.exists()
     fake_run(other, PLAN, 3)
-    assert len(text("runs", "--store", str(other)).splitlines()) == 2
+    assert len(listed("runs", "--store", str(other))) == 2
     with Store.open(other) as store:
         store.delete(1)
     assert "no runs yet" in refused("runs", "--store", str(other))
     assert "--store ''" in refused("runs", "--store", "")
-    assert "is a folder" in refused("games", "--store", str(tmp_path))
+    assert "is a folder" in refused("runs", "games", "--store", str(tmp_path))
 
 
 def test_deleting_needs_a_word(file: Path) -> None:
     before = all_rows(file)
-    assert "needs --yes" in refused("runs", "--delete", "2")
-    assert "no run 7" in refused("runs", "--delete", "7", "--yes")
+    assert "add --yes" in refused("runs", "delete", "2")
+    assert "no run 7" in refused("runs", "delete", "7", "--yes")
     assert all_rows(file) == before
-    assert "Run 2 is deleted" in text("runs", "--delete", "2", "--yes")
-    assert json.loads(text("runs", "--delete", "last", "--yes", "--json")) == {"deleted": 3}
+    assert "Run 2 is deleted" in text("runs", "delete", "2", "--yes")
+    assert json.loads(text("runs", "delete", "last", "--yes", "--json")) == {"deleted": 3}
     assert [info["id"] for info in json.loads(text("runs", "--json"))["runs"]] == [1]
+
+
+def test_deleting_from_another_store(file: Path, tmp_path: Path) -> None:
+    before, other = all_rows(file), tmp_path / "other.sqlite"
+    fake_run(other, PLAN, 3)
+    assert "Run 1 is deleted" in text("runs", "delete", "1", "--yes", "--store", str(other))
+    assert "no runs yet" in refused("runs", "--store", str(other))
+    assert all(not rows for rows in all_rows(other).values())
+    assert all_rows(file) == before
+    missing = tmp_path / "missing.sqlite"
+    assert "no runs yet" in refused("runs", "delete", "1", "--yes", "--store", str(missing))
+    assert not missing.exists()
+
+
+def test_a_run_to_delete_must_be_named(file: Path) -> None:
+    assert "RUN" in refused("runs", "delete", "--yes")
+    assert "must be a number or last" in refused("runs", "delete", "first", "--yes")
 
 
 @pytest.mark.parametrize(("answer", "code", "left"), [("y\n", 0, [1, 3]), ("n\n", 1, [1, 2, 3])])
 def test_deleting_asks_on_a_terminal(file: Path, answer: str, code: int, left: list[int]) -> None:
     main, other = pty.openpty()
     process = subprocess.Popen(
-        [*MAIN, "runs", "--delete", "2"], stdin=other, stdout=subprocess.PIPE, stderr=other
+        [*MAIN, "runs", "delete", "2"], stdin=other, stdout=subprocess.PIPE, stderr=other
     )
     os.write(main, answer.encode())
     process.communicate(timeout=PATIENCE)
     os.close(other)
     said = b""
-    with suppress(OSError):  # the other side is closed
-        while more := os.read(main, 1 << 16):  # what was typed comes by itself
+    with suppress(OSError):  # the other end is closed
+        while more := os.read(main, 1 << 16):  # the terminal echoes what was typed
             said += more
     os.close(main)
     assert process.returncode == code
@@ -165,7 +189,7 @@ def test_deleting_asks_on_a_terminal(file: Path, answer: str, code: int, left: l
 
 
 def test_games_has_a_line_for_each(file: Path) -> None:
-    head, *lines = text("games", "1").splitlines()
+    head, *lines = text("runs", "games", "1").splitlines()
     assert head.split() == ["game", "first", "second", "result", "reason", "plies", "opening"]
     assert len(lines) == 40
     for number, line in enumerate(lines):
@@ -181,8 +205,8 @@ def test_games_has_a_line_for_each(file: Path) -> None:
             str(played.plies),
             record.task.opening,
         ]
-    assert len(text("games").splitlines()) == 9  # the last run
-    assert text("games", "last") == text("games", "3") == text("games")
+    assert len(text("runs", "games").splitlines()) == 9  # the last run
+    assert text("runs", "games", "last") == text("runs", "games", "3") == text("runs", "games")
 
 
 @pytest.mark.parametrize(
@@ -191,18 +215,20 @@ def test_games_has_a_line_for_each(file: Path) -> None:
 def test_games_fit_the_screen(file: Path, columns: int, name: str) -> None:
     names = ("id(mine.py:cosy, nodes=2500)", "random")
     fake_run(file, fake_plan(1, 12, board="7x7", names=names))
-    code, shown = on_a_terminal("games", columns=columns)
+    code, shown = on_a_terminal("runs", "games", columns=columns)
     plain = [line.rstrip() for line in shown.splitlines() if "repeats" not in line]
     assert code == 0
     assert len(plain) == 25
     assert max(map(len, plain)) <= columns
     assert all(f" {name} " in line for line in plain[1:])
-    assert all(names[0] in line for line in text("games").splitlines()[1:])  # into a pipe
+    assert all(names[0] in line for line in text("runs", "games").splitlines()[1:])  # into a pipe
 
 
 def test_games_can_be_picked(file: Path) -> None:
     def picked(*args: str) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in text("games", "1", "--json", *args).splitlines()]
+        return [
+            json.loads(line) for line in text("runs", "games", "1", "--json", *args).splitlines()
+        ]
 
     everything = picked()
     assert len(everything) == 40
@@ -225,24 +251,27 @@ def test_games_can_be_picked(file: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "named"),
     [
-        (["games", "7"], "no run 7"),
-        (["games", "7"], "it has 1 2 3"),
-        (["games", "first"], "'first' must be a number or last"),
-        (["games", "--lost-by", "AB_Improve"], "did you mean 'AB_Improved'"),
-        (["games", "2", "--won-by", "x"], "(there were 'agent 0', 'agent 1', 'agent 2' and 3 more"),
-        (["games", "--won-by", "nobody"], "'AB_Improved', 'MM_Open'"),
-        (["games", "--reason", "boredom"], "no moves, timeout, forfeit, illegal, crash"),
-        (["games", "--limit", "many"], "many"),
-        (["replay", "1.2"], "as in 3.17.0"),
-        (["replay", "1.2.2"], "as in 3.17.0"),
-        (["replay", "9.2.1"], "no run 9"),
-        (["replay", "1.999.0"], "no pair 999: it has 20"),
-        (["replay", "1.0.0", "--delay", "soon"], "'soon' is not a time"),
-        (["export", "--format", "cvs"], "did you mean 'csv'"),
-        (["export"], "--format"),
-        (["export", "8", "--format", "csv"], "no run 8"),
-        (["export", "--format", "parquet"], "--output"),
-        (["import", "nothing.jsonl"], "nothing.jsonl"),
+        (["runs", "games", "7"], "no run 7"),
+        (["runs", "games", "7"], "it has 1 2 3"),
+        (["runs", "games", "first"], "'first' must be a number or last"),
+        (["runs", "games", "--lost-by", "AB_Improve"], "did you mean 'AB_Improved'"),
+        (
+            ["runs", "games", "2", "--won-by", "x"],
+            "(there were 'agent 0', 'agent 1', 'agent 2' and 3 more",
+        ),
+        (["runs", "games", "--won-by", "nobody"], "'AB_Improved', 'MM_Open'"),
+        (["runs", "games", "--reason", "boredom"], "no moves, timeout, forfeit, illegal, crash"),
+        (["runs", "games", "--limit", "many"], "many"),
+        (["runs", "replay", "1.2"], "as in 3.17.0"),
+        (["runs", "replay", "1.2.2"], "as in 3.17.0"),
+        (["runs", "replay", "9.2.1"], "no run 9"),
+        (["runs", "replay", "1.999.0"], "no pair 999: it has 20"),
+        (["runs", "replay", "1.0.0", "--delay", "soon"], "'soon' is not a time"),
+        (["runs", "export", "--format", "cvs"], "did you mean 'csv'"),
+        (["runs", "export"], "--format"),
+        (["runs", "export", "8", "--format", "csv"], "no run 8"),
+        (["runs", "export", "--format", "parquet"], "--output"),
+        (["runs", "import", "nothing.jsonl"], "nothing.jsonl"),
     ],
 )
 def test_bad_input_is_named(file: Path, args: list[str], named: str) -> None:
@@ -256,7 +285,7 @@ def test_replay_prints_every_move_with_its_figures(file: Path) -> None:
     for pair, game in ((0, 0), (3, 1), (9, 0)):
         record = fake_pair(PLAN.task(pair))
         played = record.games[game]
-        shown = text("replay", f"1.{pair}.{game}")
+        shown = text("runs", "replay", f"1.{pair}.{game}")
         assert "\x1b" not in shown
         assert f"from {record.task.opening}" in shown
         position = Position.from_fen(record.task.opening)
@@ -287,7 +316,7 @@ def test_replay_shows_times_that_were_measured_and_no_others(tmp_path: Path) -> 
     )
     with Store.open(tmp_path / "timed.sqlite") as store:
         store.begin(plan, ENGINE, VERSIONS).append([replace(pair, games=(first, pair.games[1]))])
-    args = ("replay", "1.0.0", "--store", str(tmp_path / "timed.sqlite"))
+    args = ("runs", "replay", "1.0.0", "--store", str(tmp_path / "timed.sqlite"))
     shown = [line.split(" nodes")[1] for line in text(*args).splitlines() if " nodes" in line]
     assert len(shown) == len(times) > 4
     assert shown[:5] == ["", ", 31 µs", ", 1.5 ms", ", 2.0 s", ""]
@@ -296,7 +325,7 @@ def test_replay_shows_times_that_were_measured_and_no_others(tmp_path: Path) -> 
 
 
 def test_replay_tells_scripts_everything(file: Path) -> None:
-    told = json.loads(text("replay", "1.3.1", "--json"))
+    told = json.loads(text("runs", "replay", "1.3.1", "--json"))
     record = fake_pair(PLAN.task(3))
     game = record.games[1]
     assert told["game"] == "1.3.1"
@@ -308,12 +337,12 @@ def test_replay_tells_scripts_everything(file: Path) -> None:
         assert float(thought["score"]) == game.column("scores")[at] or thought["score"] == "nan"
         assert thought["nodes"] == game.column("nodes")[at]
         assert thought["seconds"] == game.column("microseconds")[at] / 1e6
-    again = json.loads(text("replay", "last.3.1", "--json"))
+    again = json.loads(text("runs", "replay", "last.3.1", "--json"))
     assert again["game"] == "3.3.1"
 
 
 def on_a_terminal(*args: str, interrupt: bool = False, columns: int = 100) -> tuple[int, str]:
-    """Run a command on a terminal; its exit code and all it shows."""
+    """Run a command on a terminal; return its exit code and output."""
     main, other = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "30"}
     process = subprocess.Popen(
@@ -327,7 +356,7 @@ def on_a_terminal(*args: str, interrupt: bool = False, columns: int = 100) -> tu
             continue
         try:
             more = os.read(main, 1 << 16)
-        except OSError:  # the other side is closed
+        except OSError:  # the other end is closed
             break
         if not more:
             break
@@ -340,20 +369,20 @@ def on_a_terminal(*args: str, interrupt: bool = False, columns: int = 100) -> tu
 
 
 def test_replay_redraws_one_board_on_a_terminal(file: Path) -> None:
-    code, shown = on_a_terminal("replay", "1.3.1", "--delay", "1ms")
+    code, shown = on_a_terminal("runs", "replay", "1.3.1", "--delay", "1ms")
     assert code == 0
     game = fake_pair(PLAN.task(3)).games[1]
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
     for at, move in enumerate(game.moves(Position.from_fen(PLAN.task(3).opening)), start=1):
         assert re.search(rf"{at}\. ♘ {move}|{at}\. ♞ {move}", plain)
-    assert plain.count("Game 1.3.1") >= game.plies + 2  # the opening, and the end once more
-    assert shown.count("\x1b[1A") >= game.plies * 5  # each over the one before
+    assert plain.count("Game 1.3.1") >= game.plies + 2  # the opening, and the final board twice
+    assert shown.count("\x1b[1A") >= game.plies * 5  # each drawn over the previous one
     assert " won" in plain
-    assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")  # the cursor is back
+    assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")  # the cursor is shown again
 
 
 def test_ctrl_c_ends_a_replay(file: Path) -> None:
-    code, shown = on_a_terminal("replay", "1.3.1", "--delay", "600s", interrupt=True)
+    code, shown = on_a_terminal("runs", "replay", "1.3.1", "--delay", "600s", interrupt=True)
     assert code == 130
     assert "knightfall: interrupted" in shown
     assert "Traceback" not in shown
@@ -361,9 +390,11 @@ def test_ctrl_c_ends_a_replay(file: Path) -> None:
 
 
 def test_replay_without_a_name_is_the_last_game(file: Path) -> None:
-    assert text("replay") == text("replay", "last") == text("replay", "3.3.0")
+    assert (
+        text("runs", "replay") == text("runs", "replay", "last") == text("runs", "replay", "3.3.0")
+    )
     fake_run(file, fake_plan(1, 9, seed=5), 0)
-    assert "run 4 has no games yet" in refused("replay")
+    assert "run 4 has no games yet" in refused("runs", "replay")
 
 
 def test_stored_games_can_be_annotated(file: Path, tmp_path: Path) -> None:
@@ -395,7 +426,7 @@ def test_the_last_game_is_saved_or_stored_whichever_is_newer(file: Path, tmp_pat
 
 
 def test_a_replay_can_be_annotated(file: Path) -> None:
-    told = text("replay", "1.0.0", "--json")
+    told = text("runs", "replay", "1.0.0", "--json")
     result = CliRunner().invoke(app, ["annotate", "-"], input=told)
     assert result.exit_code == 0
     assert f"from {PLAN.task(0).opening}" in result.stdout
@@ -406,17 +437,17 @@ def test_a_replay_can_be_annotated(file: Path) -> None:
 
 @pytest.mark.parametrize("format", ["csv", "jsonl", "text"])
 def test_export_goes_to_stdout_or_a_file(file: Path, tmp_path: Path, format: str) -> None:
-    shown = text("export", "1", "--format", format)
+    shown = text("runs", "export", "1", "--format", format)
     out = tmp_path / "out"
-    assert text("export", "1", "--format", format, "--output", str(out)) == ""
+    assert text("runs", "export", "1", "--format", format, "--output", str(out)) == ""
     assert out.read_text(encoding="utf-8") == shown
     assert out.stat().st_mode & 0o777 == 0o666 & ~current_umask()
     assert "exists: --force replaces it" in refused(
-        "export", "--format", format, "--output", str(out)
+        "runs", "export", "--format", format, "--output", str(out)
     )
     assert out.read_text(encoding="utf-8") == shown
-    text("export", "3", "--format", format, "--output", str(out), "--force")
-    assert out.read_text(encoding="utf-8") == text("export", "--format", format)
+    text("runs", "export", "3", "--format", format, "--output", str(out), "--force")
+    assert out.read_text(encoding="utf-8") == text("runs", "export", "--format", format)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["arena.sqlite", "out"]
     if format == "csv":
         assert len(list(csv.DictReader(io.StringIO(shown)))) == 40
@@ -431,7 +462,7 @@ def current_umask() -> int:
 def test_export_to_parquet(file: Path, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     out = tmp_path / "out.parquet"
-    assert text("export", "1", "--format", "parquet", "--output", str(out)) == ""
+    assert text("runs", "export", "1", "--format", "parquet", "--output", str(out)) == ""
     assert parquet.read_table(out).num_rows == 40
 
 
@@ -441,7 +472,7 @@ def test_a_failed_export_leaves_no_file(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     out = tmp_path / "out.parquet"
     out.write_text("precious")
-    args = ("export", "--format", "parquet", "--output", str(out), "--force")
+    args = ("runs", "export", "--format", "parquet", "--output", str(out), "--force")
     assert "knightfall[parquet]" in refused(*args)
     assert out.read_text() == "precious"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["arena.sqlite", "out.parquet"]
@@ -449,15 +480,18 @@ def test_a_failed_export_leaves_no_file(
 
 def test_import_adds_a_run(file: Path, tmp_path: Path) -> None:
     out, other = tmp_path / "out", tmp_path / "other.sqlite"
-    text("export", "1", "--format", "jsonl", "--output", str(out))
-    said = text("import", str(out), "--store", str(other))
+    text("runs", "export", "1", "--format", "jsonl", "--output", str(out))
+    said = text("runs", "import", str(out), "--store", str(other))
     assert said == "Run 1: league of AB_Improved, MM_Open, [bold]naïve[/bold], 20 pairs.\n"
-    assert text("games", "1", "--store", str(other)) == text("games", "1")
-    assert "run 1 in" in refused("import", str(out))
-    assert json.loads(text("import", str(out), "--again", "--json")) == {"run": 4, "pairs": 20}
+    assert text("runs", "games", "1", "--store", str(other)) == text("runs", "games", "1")
+    assert "run 1 in" in refused("runs", "import", str(out))
+    assert json.loads(text("runs", "import", str(out), "--again", "--json")) == {
+        "run": 4,
+        "pairs": 20,
+    }
     before = all_rows(file)
     out.write_text(out.read_text(encoding="utf-8").replace("no moves", "no mood"), "utf-8")
-    assert re.search(r"out, line \d+: ", refused("import", str(out), "--again"))
+    assert re.search(r"out, line \d+: ", refused("runs", "import", str(out), "--again"))
     assert all_rows(file) == before
 
 
@@ -465,13 +499,13 @@ def test_import_adds_a_run(file: Path, tmp_path: Path) -> None:
 
 
 def test_help_imports_no_heavy_room() -> None:
-    """Not even that of all of them together."""
-    commands = "runs", "games", "replay", "export", "import", "learn"
+    """The help of all these commands together imports none."""
+    commands = "runs", "runs games", "runs replay", "runs export", "runs import", "learn"
     code = (
         "import sys\n"
         "from knightfall.cli import main\n"
         f"for command in {commands}:\n"
-        "    sys.argv[1:] = [command, '--help']\n"
+        "    sys.argv[1:] = [*command.split(), '--help']\n"
         "    try:\n        main()\n"
         "    except SystemExit:\n        pass\n"
         "print(*sys.modules, file=sys.stderr)\n"

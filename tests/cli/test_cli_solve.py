@@ -1,4 +1,4 @@
-"""``knightfall solve`` as a user meets it."""
+"""``knightfall solve``: output, JSON, errors and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_limits_end_with_unknown() -> None:
 
 
 def test_the_second_player_mirrors_on_a_large_board() -> None:
-    """Without a budget nothing is searched; with one, lengths are, as far as it goes."""
+    """Without a budget nothing is searched; with one, lengths are searched until it is used up."""
     empty, placed = "8/8/8/8/8/8/8/8[Nn] w", "8/8/8/8/8/8/8/N7[n] b"
     for fen, limit in ((empty, []), (placed, []), (empty, ["--nodes", "5000"])):
         told = answer(fen, *limit)
@@ -100,11 +100,11 @@ def test_a_winner_without_a_distance_is_still_told() -> None:
     assert f"at least {told['at_least']}" in text
 
 
-@pytest.mark.parametrize("threads", ["1", "2", "3"])
+@pytest.mark.parametrize("workers", ["1", "2", "3"])
 @pytest.mark.parametrize("megabytes", ["1", "40"])
-def test_threads_and_tables_change_nothing(threads: str, megabytes: str) -> None:
+def test_workers_and_tables_change_nothing(workers: str, megabytes: str) -> None:
     fen = "6/2N3/6/6/3n2/6 w"
-    told = answer(fen, "--no-atlas", "--threads", threads, "--table-mb", megabytes)
+    told = answer(fen, "--no-atlas", "--workers", workers, "--table-mb", megabytes)
     stored = answer(fen)
     for key in ("winner", "winning_moves", "plies", "pv"):
         assert told[key] == stored[key]
@@ -114,8 +114,8 @@ def test_threads_and_tables_change_nothing(threads: str, megabytes: str) -> None
     ("args", "named"),
     [
         (["nonsense"], "nonsense"),
-        ([FEN, "--threads", "0"], "'0'"),
-        ([FEN, "--threads", "65"], "65"),
+        ([FEN, "--workers", "0"], "'0'"),
+        ([FEN, "--workers", "65"], "65"),
         ([FEN, "--table-mb", "0"], "'0'"),
         ([FEN, "--table-mb", "99999999"], "99999999"),
         ([FEN, "--nodes", "0"], "0"),
@@ -152,7 +152,7 @@ def test_a_long_solve_tells_its_progress_on_a_terminal_until_ctrl_c() -> None:
     main, other = pty.openpty()
     command = [sys.executable, "-c", "from knightfall.cli import main; main()", "solve", "--json"]
     process = subprocess.Popen(
-        [*command, ENDLESS, "--threads", "2"],
+        [*command, ENDLESS, "--workers", "2"],
         env={**os.environ, "KNIGHTFALL_QUIET": "1", "COLUMNS": "200"},
         stdout=subprocess.PIPE,
         stderr=other,
@@ -164,7 +164,7 @@ def test_a_long_solve_tells_its_progress_on_a_terminal_until_ctrl_c() -> None:
         said += os.read(main, 1 << 16).decode()
     process.send_signal(signal.SIGINT)
     stdout, _ = process.communicate(timeout=180)
-    with suppress(OSError):  # nobody writes there any more
+    with suppress(OSError):  # the writing end is closed
         said += os.read(main, 1 << 16).decode()
     os.close(main)
     check_unfinished(stdout)

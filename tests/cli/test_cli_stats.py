@@ -1,4 +1,4 @@
-"""``knightfall stats`` and ``knightfall sprt`` as a user meets them."""
+"""``knightfall stats``: output, JSON and errors."""
 
 from __future__ import annotations
 
@@ -89,13 +89,15 @@ def test_infinities_are_words() -> None:
 
 
 def test_plans_for_scripts() -> None:
-    told = answer("sprt", "plan", "0,10", "--true-elo", "-20", "--true-elo", "7.5", "--split", ".8")
+    told = answer(
+        "stats", "plan", "0,10", "--true-elo", "-20", "--true-elo", "7.5", "--split", ".8"
+    )
     assert [each["true_elo"] for each in told["plans"]] == [-20, 7.5]
     expected = forecast(Sprt(0, 10), 7.5, 0.8)
     assert told["plans"][1]["pairs"] == expected.pairs
     assert told["plans"][1]["passes"] == expected.passes
     assert (told["split"], told["model"]) == (0.8, "normalized")
-    five = answer("sprt", "plan", "-5,0", "--model", "logistic")["plans"]
+    five = answer("stats", "plan", "-5,0", "--model", "logistic")["plans"]
     assert [each["true_elo"] for each in five] == [-7.5, -5, -2.5, 0, 2.5, 5]
     passes = [each["passes"] for each in five]
     assert passes == sorted(passes)
@@ -117,7 +119,7 @@ def test_people_read_it_too() -> None:
     ):
         assert part in shown
     assert "is worse" in text("stats", "pairs", "30", "0", "80", "0", "10")
-    assert "does not tell the two apart" in text("stats", "pairs", "10", "0", "80", "0", "12")
+    assert "cannot be told apart" in text("stats", "pairs", "10", "0", "80", "0", "12")
     assert "∞ ± ∞" in text("stats", "games", "3", "0", "0")
     assert "−∞ ± ∞" in text("stats", "games", "0", "3", "0")
     assert "nothing is known" in text("stats", "pairs", "0", "0", "0", "0", "0")
@@ -127,12 +129,13 @@ def test_people_read_it_too() -> None:
 
 
 def test_plans_are_a_table() -> None:
-    lines = text("sprt", "plan", "0,10").splitlines()
-    assert "equals split 67 %" in lines[0]
+    lines = text("stats", "plan", "0,10").splitlines()
+    assert "equal agents split 67 %" in lines[0]
     assert lines[2].split() == ["true", "nElo", "Elo", "passes", "pairs", "games"]
-    assert len(lines) == 3 + 6
+    assert len(lines) == 3 + 6 + 2
+    assert lines[-1].startswith("pair: two games")
     assert lines[4].split()[:2] == ["0", "0.00"]
-    assert "passes" in text("sprt", "plan", "-1000,1000")
+    assert "passes" in text("stats", "plan", "-1000,1000")
 
 
 @pytest.mark.parametrize(
@@ -144,6 +147,40 @@ def test_help_shows_examples(args: list[str]) -> None:
     assert "Example" in text("stats", *args)
 
 
+TERMS = {
+    "nElo": "normalized Elo, relative to how much results vary",
+    "LOS": "likelihood of superiority",
+    "LLR": "log-likelihood ratio",
+    "pair": "two games from one opening",
+}
+
+
+@pytest.mark.parametrize(
+    ("args", "terms"),
+    [
+        (["pairs", "10", "80", "30", "--sprt", "0,50"], {"nElo", "LOS", "LLR", "pair"}),
+        (["pairs", "10", "80", "30"], {"nElo", "LOS", "pair"}),
+        (["games", "136", "96", "111"], {"nElo", "LOS"}),
+        (["plan", "0,10"], {"nElo", "pair"}),
+        (["plan", "0,10", "--model", "logistic"], {"pair"}),
+    ],
+)
+def test_terms_are_explained_once(args: list[str], terms: set[str]) -> None:
+    shown = text("stats", *args)
+    for term, words in TERMS.items():
+        assert shown.count(f"{term}: {words}") == (term in terms)
+
+
+def test_help_explains_the_terms_that_it_uses() -> None:
+    for words in (["stats", "pairs"], ["match"]):
+        told = " ".join(text(*words, "--help").split())
+        assert "normalized Elo, which is the advantage relative to how much results vary" in told
+        assert "LOS, the likelihood that" in told
+        assert "LLR, the log-likelihood ratio" in told
+        assert "two games from one opening" in told
+    assert "The hunter can take escape cells" in " ".join(text("atlas", "show", "-h").split())
+
+
 def test_help_imports_no_heavy_room() -> None:
     code = (
         "import sys\n"
@@ -152,7 +189,7 @@ def test_help_imports_no_heavy_room() -> None:
         "except SystemExit:\n    pass\n"
         "print(*sys.modules, file=sys.stderr)\n"
     )
-    for args in (["stats", "pairs", "--help"], ["sprt", "plan", "--help"]):
+    for args in (["stats", "pairs", "--help"], ["stats", "plan", "--help"]):
         done = subprocess.run(
             [sys.executable, "-c", code, *args], capture_output=True, text=True, check=True
         )
@@ -193,10 +230,10 @@ FIVE = ["1", "2", "3", "4", "5"]
         (["stats", "pairs", "1.5", "2", "3", "4", "5"], "'1.5'"),
         (["stats", "pairs", "9" * 20, "2", "3", "4", "5"], "9" * 20),
         (["stats", "games", "1", "2"], "D"),
-        (["sprt", "20,0"], "'20,0' is not a command: try knightfall sprt plan 0,20"),
-        (["sprt", "0,x"], "'x' is not a strength"),
-        (["sprt", "plan", "20,0"], "less than the second, as in 0,20"),
-        (["sprt", "plan", "10,10"], "less than the second, as in 10,20"),
+        (["stats", "20,0"], "'20,0' is not a command: try knightfall stats plan 0,20"),
+        (["stats", "0,x"], "'x' is not a strength"),
+        (["stats", "plan", "20,0"], "less than the second, as in 0,20"),
+        (["stats", "plan", "10,10"], "less than the second, as in 10,20"),
         (["stats", "games", "1", "-2", "3"], "'-2'"),
         (["stats", "pairs", *FIVE, "--sprt", "5"], "'5' is not two strengths"),
         (["stats", "pairs", *FIVE, "--sprt", ""], "'' is not two strengths"),
@@ -214,12 +251,12 @@ FIVE = ["1", "2", "3", "4", "5"]
         (["stats", "pairs", *FIVE, "--model", "logistic"], "--sprt"),
         (["stats", "pairs", *FIVE, "--alfa", "3"], "--alfa"),
         (["stats", "nope"], "nope"),
-        (["sprt", "plan"], "ELO0,ELO1"),
-        (["sprt", "plan", "10"], "'10'"),
-        (["sprt", "plan", "0,10", "--split", "1"], "share of 1 "),
-        (["sprt", "plan", "0,10", "--split", "x"], "'x'"),
-        (["sprt", "plan", "0,10", "--true-elo", "5000"], "5000"),
-        (["sprt", "plan", "0,10", "--true-elo", "x"], "'x'"),
+        (["stats", "plan"], "ELO0,ELO1"),
+        (["stats", "plan", "10"], "'10'"),
+        (["stats", "plan", "0,10", "--split", "1"], "share of 1 "),
+        (["stats", "plan", "0,10", "--split", "x"], "'x'"),
+        (["stats", "plan", "0,10", "--true-elo", "5000"], "5000"),
+        (["stats", "plan", "0,10", "--true-elo", "x"], "'x'"),
     ],
 )
 def test_bad_input_is_named(args: list[str], named: str) -> None:
@@ -262,6 +299,6 @@ def test_the_table_of_the_page_is_what_the_plan_says() -> None:
     rows = re.findall(r"^\| `(\S+)` \| (.*?) \| (.*?) \| (.*?) \| (.*?) \|$", page, re.M)
     assert len(rows) == 5
     for bounds, elo, *pairs in rows:
-        lines = [line.split() for line in text("sprt", "plan", bounds).splitlines()[4:7]]
+        lines = [line.split() for line in text("stats", "plan", bounds).splitlines()[4:7]]
         assert [line[-2] for line in lines] == pairs
         assert lines[2][1] == elo

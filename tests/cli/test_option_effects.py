@@ -1,4 +1,4 @@
-"""Effects of options on which a command acts by itself, and that no other test asserts."""
+"""Effects of options that a command handles itself and that no other test asserts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from knightfall.web import commands as serve
 
 @pytest.fixture(autouse=True)
 def no_store_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What ignores --store finds nothing."""
+    """Set an empty data folder, so that a command that ignores --store finds no run."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / "empty"))
 
@@ -37,12 +37,12 @@ def store(tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     "line",
     [
-        ["show"],
-        ["games"],
-        ["replay"],
-        ["plot", "--kind", "score"],
-        ["export", "--format", "csv"],
-        ["backup", "copy.sqlite"],
+        ["runs", "show"],
+        ["runs", "games"],
+        ["runs", "replay"],
+        ["runs", "plot", "--kind", "score"],
+        ["runs", "export", "--format", "csv"],
+        ["runs", "backup", "copy.sqlite"],
     ],
     ids=lambda line: line[0],
 )
@@ -55,13 +55,13 @@ def test_runs_are_those_of_the_store_that_is_given(line: list[str], store: str) 
 def test_a_run_is_written_in_the_format_that_is_asked_for(store: str) -> None:
     begin = {"csv": "run,pair,game", "jsonl": "{", "text": "% {"}
     for format, letters in begin.items():
-        result = run("export", "--format", format, "--store", store)
+        result = run("runs", "export", "--format", format, "--store", store)
         assert result.stdout.startswith(letters)
 
 
 def test_a_run_is_imported_into_the_store_that_is_given(store: str, tmp_path: Path) -> None:
-    run("export", "--format", "jsonl", "--output", "run.jsonl", "--store", store)
-    told = answer("import", "run.jsonl", "--store", "new.sqlite", "--json")
+    run("runs", "export", "--format", "jsonl", "--output", "run.jsonl", "--store", store)
+    told = answer("runs", "import", "run.jsonl", "--store", "new.sqlite", "--json")
     assert told == {"run": 1, "pairs": 5}
     with Store.open(tmp_path / "new.sqlite", read_only=True) as opened:
         assert opened.last().played == 5
@@ -72,8 +72,8 @@ def test_a_replay_waits_as_long_as_it_is_told(store: str, monkeypatch: pytest.Mo
     waited: list[float] = []
     monkeypatch.setattr(replay, "console", lambda: Console(force_terminal=True))
     monkeypatch.setattr(replay, "_animate", lambda played, screen, delay: waited.append(delay))
-    run("replay", "--store", store)
-    run("replay", "--store", store, "--delay", "2500ms")
+    run("runs", "replay", "--store", store)
+    run("runs", "replay", "--store", store, "--delay", "2500ms")
     assert waited[1] == 2.5 != waited[0]
 
 
@@ -82,7 +82,7 @@ def test_a_replay_waits_as_long_as_it_is_told(store: str, monkeypatch: pytest.Mo
 
 @pytest.fixture
 def reproduced(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A function that tells which plans are played, and what the report is built from."""
+    """Return a function that runs `reproduce` and returns its plans and the report's arguments."""
     told: dict[str, Any] = {}
 
     def play_all(plans: list[Any], *args: Any, **named: Any) -> tuple[list[None], bool]:
@@ -148,7 +148,7 @@ def test_reproduce_fits_only_if_asked_to(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Where the store of a lab is that is not really served, and what a browser was shown."""
+    """Replace the server; return the store path it got and the addresses opened in a browser."""
     told: dict[str, Any] = {"shown": []}
     address = SimpleNamespace(loopback=True, url="http://there", host="there", port=1)
     monkeypatch.setattr("knightfall.web.lab.server.listen", lambda host, port: (None, address))

@@ -1,4 +1,4 @@
-"""No option is ignored: each reaches what does the work, or a named test asserts its effect.
+"""No option is ignored: each reaches the called function, or a named test asserts its effect.
 
 `ARRIVES` gives, for a command that hands its options on, the function that receives them and what
 each option must become there.  `ASSERTED` names, for options that a command acts on itself, the
@@ -62,7 +62,7 @@ BOUNDS = ["--sprt", "3,20"]
 
 
 def sprt(name: str, text: str, **changed: Any) -> tuple[str, Any]:
-    """An option of a sequential test, which needs its bounds."""
+    """Return an option of a sequential test, given together with the bounds it needs."""
     return name, ([*BOUNDS, name, text], {"sprt": Sprt(3, 20, **changed)})
 
 
@@ -140,7 +140,7 @@ ARRIVES = {
         dict([
             flag("--no-distance", "distance", False),
             flag("--no-atlas", "atlas", False),
-            one("--threads", "2", "threads", 2),
+            one("--workers", "2", "threads", 2),
             one("--table-mb", "5", "table_mb", 5),
             one("--nodes", "77", "nodes", 77),
             one("--time", "250ms", "seconds", 0.25),
@@ -148,29 +148,19 @@ ARRIVES = {
     ),
     "atlas certify": Arrives(
         ["atlas", "certify", "5x5"],
-        "knightfall.solver.certificate.certify",
-        dict([one("--threads", "2", "threads", 2)]),
+        "knightfall.cli.commands.atlas.chosen_map",
+        dict([one("--workers", "3", "0", 3), one("--dask", "there:1", "1", "there:1")]),
     ),
     "atlas build": Arrives(
         ["atlas", "build", "5x5"],
-        "knightfall.solver.atlas_build.Builder",
-        dict([one("--threads", "2", "threads", 2)]),
-    ),
-    "atlas certify, workers": Arrives(
-        ["atlas", "certify", "5x5"],
-        "knightfall.cli.commands.atlas.threads_or_map",
-        dict([one("--workers", "3", "1", 3), one("--dask", "there:1", "2", "there:1")]),
-    ),
-    "atlas build, workers": Arrives(
-        ["atlas", "build", "5x5"],
-        "knightfall.cli.commands.atlas.threads_or_map",
-        dict([one("--workers", "3", "1", 3), one("--dask", "there:1", "2", "there:1")]),
+        "knightfall.cli.commands.atlas.chosen_map",
+        dict([one("--workers", "3", "0", 3), one("--dask", "there:1", "1", "there:1")]),
     ),
     "course run": Arrives(
         ["course", "run", "game_agent.py"],
         "knightfall.course.trial.trial.trial",
         dict([
-            one("--opponents", "Random", "opponents", ["Random"]),
+            one("--against", "Random", "opponents", ["Random"]),
             one("--pairs", "11", "pairs", 11),
             one("--time", "90ms", "time", "90ms"),
             one("--clock", "wall", "clock", "wall"),
@@ -187,7 +177,7 @@ ARRIVES = {
         "knightfall.course.classroom.classroom.hold_class",
         dict([
             one("--output", "there", "1", "there"),
-            one("--opponents", "Random", "opponents", ["Random"]),
+            one("--against", "Random", "opponents", ["Random"]),
             one("--pairs", "11", "pairs", 11),
             one("--classmates", "2", "classmates", 2),
             one("--time", "90ms", "time", "90ms"),
@@ -312,11 +302,6 @@ ARRIVES = {
         "knightfall.oracle.annotate.annotate",
         dict([one("--store", "there.sqlite", "store", "there.sqlite")]),
     ),
-    "explain": Arrives(
-        ["explain", FEN],
-        "knightfall.heuristics.explain.explain",
-        dict([one("--heuristic", "open", "1", "open")]),
-    ),
     "serve": Arrives(
         ["serve"],
         "knightfall.web.lab.server.listen",
@@ -326,7 +311,7 @@ ARRIVES = {
 
 
 def given(arrives: Arrives, words: list[str], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What a command hands on if it is given these words, too; it then ends."""
+    """Return the arguments of the called function if these words are added to the command."""
     calls: list[dict[str, Any]] = []
 
     def stop(*args: Any, **named: Any) -> None:
@@ -355,13 +340,13 @@ def test_an_option_arrives(
     after = given(arrives, words, monkeypatch)
     for argument, value in wanted.items():
         assert after[argument] == value
-        assert before[argument] != value, "that is what it is without the option, too"
+        assert before[argument] != value, "the value is the same without the option"
     changed = {name for name, value in after.items() if differ(value, before.get(name))}
     assert changed == set(wanted)
 
 
 def differ(one: Any, other: Any) -> bool:
-    """Whether two arguments are different values; functions and open files are made anew."""
+    """Return whether two arguments differ; objects without their own equality never do."""
     return type(one).__eq__ is not object.__eq__ and bool(one != other)
 
 
@@ -389,15 +374,18 @@ ASSERTED = {
         "--yes": "cli/test_cli_play.py::test_a_resumed_game_does_not_run_a_file_unasked",
     },
     "watch": {"--seed": "cli/test_cli.py::test_watch_draws_the_placement_from_the_seed"},
-    "analyse": {"--agent": "cli/test_cli.py::test_analyse_tells_what_the_agent_reports"},
+    "analyse": {
+        "--agent": "cli/test_cli.py::test_analyse_tells_what_the_agent_reports",
+        "--no-agent": "cli/test_cli.py::test_legal_moves_without_an_agent",
+    },
     "eval": {
         "--heuristic": "cli/test_cli_eval.py::test_every_value_is_the_formulas",
         "--fens": "cli/test_cli_eval.py::test_a_file_of_fens",
         "--for": "cli/test_cli_eval.py::test_the_view_is_the_movers_unless_said",
         "--explain": "studies/test_wished.py::test_the_cluster_is_drawn",
+        "--chart": "studies/test_wished.py::test_the_cluster_is_drawn",
     },
-    "explain": {"--svg": "studies/test_wished.py::test_the_cluster_is_drawn"},
-    "annotate": {"--svg": "oracle/test_annotate.py::test_annotate_tells_what_the_oracle_found"},
+    "annotate": {"--chart": "oracle/test_annotate.py::test_annotate_tells_what_the_oracle_found"},
     "grade": {
         "--chart": "oracle/test_annotate.py::test_a_grade_draws_itself",
         "--force": "oracle/test_annotate.py::test_a_grade_draws_itself",
@@ -413,46 +401,46 @@ ASSERTED = {
         "--no-grades": f"{EFFECTS}::test_reproduce_leaves_out_what_is_not_wanted",
         "--fit": f"{EFFECTS}::test_reproduce_fits_only_if_asked_to",
     },
-    "runs": {
-        "--delete": "cli/test_cli_runs.py::test_deleting_needs_a_word",
+    "runs list": {"--store": "cli/test_cli_runs.py::test_runs_of_another_store"},
+    "runs delete": {
         "--yes": "cli/test_cli_runs.py::test_deleting_needs_a_word",
-        "--store": "cli/test_cli_runs.py::test_runs_of_another_store",
+        "--store": "cli/test_cli_runs.py::test_deleting_from_another_store",
     },
-    "show": {"--store": STORES},
-    "games": {
+    "runs show": {"--store": STORES},
+    "runs games": {
         "--won-by": "cli/test_cli_runs.py::test_games_can_be_picked",
         "--lost-by": "cli/test_cli_runs.py::test_games_can_be_picked",
         "--reason": "cli/test_cli_runs.py::test_games_can_be_picked",
         "--limit": "cli/test_cli_runs.py::test_games_can_be_picked",
         "--store": STORES,
     },
-    "replay": {
+    "runs replay": {
         "--delay": f"{EFFECTS}::test_a_replay_waits_as_long_as_it_is_told",
         "--store": STORES,
     },
-    "plot": {
+    "runs plot": {
         "--kind": "cli/test_cli_plot.py::test_a_kind_and_a_file",
         "--output": "cli/test_cli_plot.py::test_a_kind_and_a_file",
         "--force": "cli/test_cli_plot.py::test_files_are_replaced_only_by_force",
         "--store": STORES,
     },
-    "export": {
+    "runs export": {
         "--format": f"{EFFECTS}::test_a_run_is_written_in_the_format_that_is_asked_for",
         "--output": "cli/test_cli_runs.py::test_export_goes_to_stdout_or_a_file",
         "--force": "cli/test_cli_runs.py::test_export_goes_to_stdout_or_a_file",
         "--store": STORES,
     },
-    "import": {
+    "runs import": {
         "--again": "cli/test_cli_runs.py::test_import_adds_a_run",
         "--store": f"{EFFECTS}::test_a_run_is_imported_into_the_store_that_is_given",
     },
-    "backup": {
+    "runs backup": {
         "--force": "arena/test_backup.py::test_what_cannot_be_a_backup_is_said",
         "--store": STORES,
     },
-    "atlas certify": {"--out": "cli/test_cli_output.py::test_the_folder_of_a_file_is_made"},
+    "atlas certify": {"--output": "cli/test_cli_output.py::test_the_folder_of_a_file_is_made"},
     "atlas build": {
-        "--out": "solver/test_atlas.py::test_a_board_that_is_there_is_not_solved_again",
+        "--output": "solver/test_atlas.py::test_a_board_that_is_there_is_not_solved_again",
         "--again": "solver/test_atlas.py::test_a_board_that_is_there_is_not_solved_again",
     },
     "learn fit": {
@@ -475,7 +463,7 @@ ASSERTED = {
         "--alpha": "cli/test_cli_stats.py::test_games_for_scripts",
         "--beta": f"{EFFECTS}::test_statistics_heed_every_option_of_their_test",
     },
-    "sprt plan": {
+    "stats plan": {
         "--true-elo": "cli/test_cli_stats.py::test_plans_for_scripts",
         "--split": "cli/test_printed_lists.py::test_a_test_s_forecast_stands_under_its_headings",
         "--model": "cli/test_printed_lists.py::test_a_test_s_forecast_stands_under_its_headings",
@@ -486,7 +474,7 @@ ASSERTED = {
 
 
 def commands(found: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """All commands by name, those inside of others included."""
+    """Yield all commands with their names, subcommands included."""
     found = typer.main.get_command(app) if found is None else found
     inside = subcommands(found)
     for name, one in inside.items():
@@ -517,7 +505,7 @@ def test_the_tests_that_are_named_are_there(test: str) -> None:
 
 
 def test_every_parameter_of_a_command_is_read() -> None:
-    """One that a command declares and then forgets would be an option without effect."""
+    """A parameter that a command never reads would be an option without effect."""
     package = Path(knightfall.__file__).parent
     files = [*package.glob("cli/commands/*.py"), *package.glob("*/*command*.py")]
     assert {"arena.py", "commands.py"} < {file.name for file in files}

@@ -1,4 +1,4 @@
-"""What commands print under their headings is what they say with --json."""
+"""The values that commands print under their headings equal those of --json."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def test_runs_stand_under_their_headings(store: str) -> None:
 
 
 def test_games_stand_under_their_headings(store: str) -> None:
-    lines = shown("games", "1", "--store", store, "--json").splitlines()
+    lines = shown("runs", "games", "1", "--store", store, "--json").splitlines()
     told = [json.loads(line) for line in lines]
     titles = ("game", "first", "second", "result", "reason", "plies", "opening")
-    assert printed_rows(shown("games", "1", "--store", store), *titles) == [
+    assert printed_rows(shown("runs", "games", "1", "--store", store), *titles) == [
         {
             "game": one["game"],
             "first": one["first"],
@@ -99,8 +99,8 @@ def test_games_stand_under_their_headings(store: str) -> None:
 
 
 def test_replayed_moves_stand_beside_what_was_thought_of_them(store: str) -> None:
-    told = answer("replay", "1.3.0", "--store", store, "--json")
-    lines = shown("replay", "1.3.0", "--store", store).split("\n")
+    told = answer("runs", "replay", "1.3.0", "--store", store, "--json")
+    lines = shown("runs", "replay", "1.3.0", "--store", store).split("\n")
     with Store.open(store, read_only=True) as opened:
         record: PairRecord = opened.run(1).pair(3)
     game = record.games[0]
@@ -219,7 +219,7 @@ def test_statistics_stand_beside_their_names(unit: str, counts: list[str]) -> No
 
 @pytest.mark.parametrize("model", ["normalized", "logistic"])
 def test_a_test_s_forecast_stands_under_its_headings(model: str) -> None:
-    args = ["sprt", "plan", "3,17", "--model", model, "--alpha", "0.1", "--beta", "0.02"]
+    args = ["stats", "plan", "3,17", "--model", model, "--alpha", "0.1", "--beta", "0.02"]
     told = answer(*args, "--split", "0.8", "--json")
     normalized = model == "normalized"
     titles = ["true nElo", "Elo"] if normalized else ["true Elo"]
@@ -237,7 +237,8 @@ def test_a_test_s_forecast_stands_under_its_headings(model: str) -> None:
     assert [told[key] for key in figures] == [3, 17, 0.1, 0.02, model, *test.bounds, 0.8]
     unit = "nElo" if normalized else "Elo"
     assert shown(*args, "--split", "0.8").startswith(
-        f"H0: 3 {unit}, H1: 17 {unit}, alpha 0.1, beta 0.02; equals split 80 % of their pairs\n"
+        f"H0: 3 {unit}, H1: 17 {unit}, alpha 0.1, beta 0.02; "
+        "equal agents split 80 % of their pairs\n"
     )
 
 
@@ -299,7 +300,7 @@ def test_the_atlas_tells_counts_in_their_places() -> None:
 
 
 def grid(lines: list[str], width: int, height: int) -> dict[str, str]:
-    """The cells of a printed board by their names."""
+    """Return the texts of a printed board by the names of its cells."""
     found = {}
     for line in lines[:height]:
         row, *cells = line.split()

@@ -120,7 +120,7 @@ def test_folders_that_are_no_class_are_refused(folder: Path) -> None:
     assert "is not a folder" in refused("course", "class", str(folder / "game_agent.py"))
     (folder / "game_agent.py").rename(folder / "me.py")
     assert "must be wall or ticks" in refused("course", "class", str(folder), "--clock", "sun")
-    assert "'nobody'" in refused("course", "class", str(folder), "--opponents", "nobody")
+    assert "'nobody'" in refused("course", "class", str(folder), "--against", "nobody")
     (folder / "me.py").write_text("x = 1\n")
     assert "none of 1 submission can be used" in refused("course", "class", str(folder))
 
@@ -239,8 +239,8 @@ def test_a_class_gets_its_pages(folder: Path) -> None:
     write(folder / "=ben", in_2017b(FIRST))
     write(folder / "cec", in_2017b("raise ValueError('<script>')"))
     write(folder / "dan", in_2017b(FIRST, "import tensorglow"))
-    found = answer("course", "class", "class", "--pairs", "1", "--time", "12ms", "--opponents",
-                   "Random", "--opponents", "MM_Open", "--workers", "0", "--json")  # fmt: skip
+    found = answer("course", "class", "class", "--pairs", "1", "--time", "12ms", "--against",
+                   "Random", "--against", "MM_Open", "--workers", "0", "--json")  # fmt: skip
     assert {row["name"] for row in found["students"]} == {"ann <b>", "=ben"}
     problems = {one["name"]: one["problem"] for one in found["not_played"]}
     assert "none of 4 games: crash: game_agent.py, line 13" in problems["cec"]
@@ -349,8 +349,8 @@ def test_an_interrupted_class_goes_on(folder: Path, monkeypatch: pytest.MonkeyPa
         return play_to_end(*args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(season, "play_to_end", breaks_off)
-    few = ["class", "--pairs", "1", "--classmates", "2", "--time", "12ms", "--opponents", "Random",
-           "--opponents", "MM_Open", "--workers", "0", "--json"]  # fmt: skip
+    few = ["class", "--pairs", "1", "--classmates", "2", "--time", "12ms", "--against", "Random",
+           "--against", "MM_Open", "--workers", "0", "--json"]  # fmt: skip
     broken = run("course", "class", *few)
     assert broken.exit_code == 130
     assert "repeat the command to continue" in broken.stderr

@@ -21,7 +21,7 @@ from knightfall.course.trial.successor_trial import successor_trial
 from knightfall.course.trial.trial import TrialReport, trial, trial_plan
 
 FEW = ["--clock", "ticks", "--time", "12ms", "--pairs", "1", "--workers", "0"]
-TWO = ["--opponents", "Random", "--opponents", "MM_Open"]
+TWO = ["--against", "Random", "--against", "MM_Open"]
 
 
 @pytest.fixture
@@ -65,13 +65,13 @@ def test_runs_and_show_name_the_submission_and_its_clock(folder: Path) -> None:
     write(folder, SEARCH)
     assert run("course", "run", str(folder), *FEW, *TWO[:2]).exit_code == 0
     line = f"submission {folder}, 12ms a move by ticks"
-    assert line in run("show").stdout
+    assert line in run("runs", "show").stdout
     listed = " ".join(run("runs").stdout.split())
     assert "submission " in listed
     assert "12ms a move by ticks" in listed
     expected = [{"path": str(folder), "clock": "ticks", "time": "12ms"}]
     assert answer("runs", "--json")["runs"][0]["submissions"] == expected
-    assert answer("show", "--json")["submissions"] == expected
+    assert answer("runs", "show", "--json")["submissions"] == expected
 
 
 def test_only_what_was_measured_has_a_column(folder: Path) -> None:
@@ -192,14 +192,14 @@ def test_reports_hold_no_addresses(folder: Path) -> None:
 def test_the_agent_and_the_search_of_one_name_are_told_apart(folder: Path) -> None:
     write(folder, SEARCH)
     told = "AB_Improved: the column is the student's search, the row knightfall's own agent."
-    words = (*FEW, "--opponents")
+    words = (*FEW, "--against")
     assert told in run("course", "run", str(folder), *words, "AB_Improved").stdout
     assert told not in run("course", "run", str(folder), *words, "Random").stdout
 
 
 def test_crashes_name_the_line(folder: Path) -> None:
     write(folder, in_2017a("return legal_moves[9]"))
-    result = run("course", "run", str(folder), *FEW, "--opponents", "Random")
+    result = run("course", "run", str(folder), *FEW, "--against", "Random")
     assert result.exit_code == 1
     assert "first crash: game_agent.py, line 13, in get_move: IndexError" in result.stdout
     assert "nothing was measured" in result.stdout
@@ -225,7 +225,7 @@ def test_what_cannot_be_run_is_refused(folder: Path) -> None:
     assert "no score 'nothing'" in refused("course", "run", f"{folder}#AlphaBetaPlayer(nothing)")
     assert "wall or ticks" in refused("course", "run", str(folder), "--clock", "sun")
     assert "time=1" in refused("course", "run", str(folder), "--time", "1")
-    assert "unknown agent" in refused("course", "run", str(folder), "--opponents", "Nobody")
+    assert "unknown agent" in refused("course", "run", str(folder), "--against", "Nobody")
     write(folder, BAD["has a syntax error"][2])
     assert "line 2: SyntaxError" in refused("course", "run", str(folder))
     write(folder, BAD["misses a module"][2])
@@ -282,7 +282,7 @@ def test_the_successor_s_failures(folder: Path) -> None:
         "    def get_action(self, state):\n        {}[0]\n",
         "my_custom_player.py",
     )
-    result = run("course", "run", str(folder), "--pairs", "1", "--opponents", "Greedy", "--json")
+    result = run("course", "run", str(folder), "--pairs", "1", "--against", "Greedy", "--json")
     assert result.exit_code == 1
     told = json.loads(result.stdout)
     assert told["nothing_measured"]
@@ -305,18 +305,18 @@ def test_the_successor_s_opponents(folder: Path) -> None:
     write(folder.with_name("old"), SEARCH)
     against = [f"course:{other}", "alphabeta(improved, depth=2)", "id(open, time=5ms)"]
     few = ["course", "run", str(folder), "--pairs", "1", "--time", "50ms"]
-    told = answer(*few, *(word for name in against for word in ("--opponents", name)), "--json")
+    told = answer(*few, *(word for name in against for word in ("--against", name)), "--json")
     assert set(told["table"]) == set(against)
     assert told["table"][against[0]] == [2, 0]  # it crashes and loses
     assert told["lost_by"] == {}
     assert all(sum(games) == 2 for games in told["table"].values())
     assert "unknown opponent 'Greed' on 11×9; did you mean 'Greedy'" in refused(
-        *few, "--opponents", "Greed"
+        *few, "--against", "Greed"
     )
     for name in ("perfect", "id(main)", "random"):
-        assert "does not play on 11×9" in refused(*few, "--opponents", name)
+        assert "does not play on 11×9" in refused(*few, "--against", name)
     old = f"course:{folder.with_name('old')}"
-    assert "is a submission for 7×7, not for 11×9" in refused(*few, "--opponents", old)
+    assert "is a submission for 7×7, not for 11×9" in refused(*few, "--against", old)
 
 
 def test_opponents_are_those_of_the_submissions_protocol(tmp_path: Path) -> None:
@@ -343,7 +343,7 @@ def test_the_report_says_what_tells_the_generation_and_can_be_corrected(folder: 
         "course",
         "run",
         str(folder),
-        *["--pairs", "1", "--clock", "ticks", "--opponents", "Random"],
+        *["--pairs", "1", "--clock", "ticks", "--against", "Random"],
     ]
     told = run(*few)
     assert "generation 2017a: get_move takes game, legal_moves and time_left" in told.stdout
@@ -374,7 +374,7 @@ def test_a_match_takes_a_generation_for_submissions_that_say_none(folder: Path) 
 def test_one_that_never_moves_gets_no_verdict_but_the_line_that_answers(folder: Path) -> None:
     write(folder, in_2017b("best = None\nfor _ in range(3):\n    move = (0, 0)\nreturn best"))
     few = ["course", "run", str(folder), "--pairs", "1", "--clock", "ticks"]
-    few += ["--opponents", "Random", "--opponents", "MM_Open"]
+    few += ["--against", "Random", "--against", "MM_Open"]
     told = run(*few)
     assert "AB_Improved, AB_Custom never made a move: answered None in 4 of 4 games each" in (
         told.stdout
@@ -495,7 +495,7 @@ def test_the_successor_s_games_repeat_by_ticks(folder: Path) -> None:
     )
     write(folder, deepens, "my_custom_player.py")
     few = ["course", "run", str(folder), "--time", "30ms", "--pairs", "3", "--json"]
-    against = ["--opponents", "Random", "--opponents", "id(open, nodes=50)"]
+    against = ["--against", "Random", "--against", "id(open, nodes=50)"]
     once, again = (answer(*few, *against, "--workers", workers) for workers in ("0", "2"))
     assert once == again
     assert once["clock"] == "ticks"

@@ -137,9 +137,10 @@ def test_commands_show_a_foreign_store_and_do_not_obey_it(begin: str, tmp_path: 
     file, all_of_it = tmp_path / "s.sqlite", begin + "".join(NASTY)
     nasty_store(file, all_of_it, all_of_it)
     for args in (
-        ["runs"], ["show"], ["games"], ["replay", "last.0.0", "--delay", "0s"],
-        *(["export", "--format", format] for format in ("text", "csv", "jsonl")),
-        *([command, "--json"] for command in ("runs", "show", "games")),
+        ["runs"], ["runs", "show"], ["runs", "games"],
+        ["runs", "replay", "last.0.0", "--delay", "0s"],
+        *(["runs", "export", "--format", format] for format in ("text", "csv", "jsonl")),
+        *(["runs", command, "--json"] for command in ("list", "show", "games")),
     ):  # fmt: skip
         result = CliRunner().invoke(app, [*args, "--store", str(file)])
         assert result.exit_code == 0, (args, result.output)
@@ -156,7 +157,11 @@ def test_commands_show_a_foreign_store_and_do_not_obey_it(begin: str, tmp_path: 
 
 def test_errors_show_file_names_and_do_not_obey_them(tmp_path: Path) -> None:
     file = tmp_path / "\x1b[2J\u202ex\ny"
-    for args in (["import", str(file)], ["runs", "--store", str(file)], ["verify", str(file)]):
+    for args in (
+        ["runs", "import", str(file)],
+        ["runs", "--store", str(file)],
+        ["atlas", "verify", str(file)],
+    ):
         result = CliRunner().invoke(app, args)
         assert result.exit_code == 2
         assert harmless(result.stderr)
@@ -169,7 +174,8 @@ def test_there_is_no_other_way_to_the_terminal() -> None:
     source = Path(knightfall.__file__).parent
     allowed = {
         "display/printable.py", "display/report.py", "cli/terminal.py",
-        "kernel/compile.py", "solver/verify.py", "oracle/batch_evaluation.py", "cli/commands/eval.py",
+        "kernel/compile.py", "solver/verify.py", "oracle/batch_evaluation.py",
+        "cli/commands/eval.py",
         "course/generation_2017b.py",  # a person plays in their own script
     }  # fmt: skip
     for file in source.rglob("*.py"):

@@ -310,10 +310,10 @@ def test_shares_add_up_to_the_value(heuristic: str) -> None:
 
 def test_explain_tells_every_feature() -> None:
     fen = some_positions("7x7", 1)[0].fen
-    shown = run("explain", fen)
+    shown = run("eval", "--explain", fen)
     assert shown.exit_code == 0
     assert "│" in shown.output
-    told = json.loads(run("explain", fen, "--json").output)
+    (told,) = json.loads(run("eval", "--explain", fen, "--json").output)["explained"]
     assert [share["name"] for share in told["shares"]][:-1] == list(FEATURES)
 
 

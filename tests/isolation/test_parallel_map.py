@@ -239,12 +239,6 @@ BAD = [
 ]
 
 
-def test_threads_and_workers_are_not_given_together(tmp_path: Path) -> None:
-    for command in (["atlas", "build", "4x4", "--again"], ["atlas", "certify", "3x5"]):
-        told = refused(*command, "--threads", "2", "--workers", "2")
-        assert "--threads 2 and --workers 2: choose one" in told
-
-
 def test_commands_on_a_cluster(
     dask_cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -252,8 +246,8 @@ def test_commands_on_a_cluster(
     monkeypatch.chdir(tmp_path)
     where = ["--dask", dask_cluster.scheduler_address]
     for command in (["atlas", "build", "4x4", "--again"], ["atlas", "certify", "3x5"]):
-        answer(*command, "--out", "here.txt", "--json")
-        answer(*command, "--out", "there.txt", "--json", *where)
+        answer(*command, "--output", "here.txt", "--json")
+        answer(*command, "--output", "there.txt", "--json", *where)
         assert Path("here.txt").read_bytes() == Path("there.txt").read_bytes()
         Path("here.txt").unlink()
         Path("there.txt").unlink()

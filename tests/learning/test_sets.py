@@ -195,7 +195,10 @@ def test_a_set_goes_on_after_a_kill(kill: signal.Signals, made: Path, tmp_path: 
     assert 2 <= done < 8
     if kill == signal.SIGINT:
         assert process.returncode == 130
-        assert said == f"knightfall: interrupted with {done} of 8 files; the same command goes on\n"
+        assert (
+            said
+            == f"knightfall: interrupted with {done} of 8 files; repeat the command to continue\n"
+        )
     else:
         (folder / ".4x4-00009.parquet.abcd.part").write_bytes(b"PAR1")  # what a kill may leave
     with pytest.raises(KnightfallError, match=f"not complete: it has {done} of 8 files"):

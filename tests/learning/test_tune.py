@@ -214,7 +214,7 @@ def test_after_ctrl_c_the_same_command_ends_with_the_same(
     monkeypatch.setattr(tuning, "played", once)
     result = run(*args)
     assert result.exit_code == 130
-    told = "knightfall: interrupted after 1 of 3 generations; the same command goes on\n"
+    told = "knightfall: interrupted after 1 of 3 generations; repeat the command to continue\n"
     assert stderr_of(result) == told
     assert not (folder / "result.json").exists()
     monkeypatch.setattr(tuning, "played", play)

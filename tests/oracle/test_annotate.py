@@ -311,7 +311,7 @@ def test_grade_refuses(args: list[str], named: str) -> None:
 
 def test_annotate_tells_what_the_oracle_found(tmp_path: Path) -> None:
     file = tmp_path / "swing.svg"
-    told = answer("annotate", GAME, "--json", "--svg", str(file))
+    told = answer("annotate", GAME, "--json", "--chart", str(file))
     annotation = annotate(GAME)
     check(annotation)
     assert told["fen"] == "4/4/4/4[Nn] w"
@@ -403,4 +403,4 @@ def test_annotate_refuses_what_is_not_text(tmp_path: Path) -> None:
     file.write_bytes(b"\x89PNG\xff\xfe")
     assert str(file) in refused("annotate", str(file))
     assert "''" in refused("annotate", "-", input="")
-    assert "is a file" in refused("annotate", GAME, "--svg", str(file / "swing.svg"))
+    assert "is a file" in refused("annotate", GAME, "--chart", str(file / "swing.svg"))

@@ -234,7 +234,7 @@ def test_a_board_that_is_there_is_not_solved_again(
             assert told["classes"] == told["resumed"] == classes
             assert (told["board"], told["nodes"], told["file"]) == (name, 0, None)
         copy = home / "copy.json"
-        assert "written to" in run("atlas", "build", "3x8", "--out", str(copy)).stdout
+        assert "written to" in run("atlas", "build", "3x8", "--output", str(copy)).stdout
         assert copy.read_bytes() == held
     told = json.loads(run("atlas", "build", "3x8", "--again", "--json").stdout)
     assert told["nodes"] > 0
@@ -337,8 +337,8 @@ def test_show_tells_the_replies_to_a_placement() -> None:
         (["show", "8x8"], "8x8"),
         (["show", "7x7", "h9"], "h9"),
         (["build", "2x2"], "2×2"),
-        (["build", "4x4", "--threads", "0"], "'0'"),
-        (["build", "4x4", "--threads", "1000"], "1000"),
+        (["build", "4x4", "--workers", "-1"], "'-1'"),
+        (["build", "4x4", "--workers", "1000"], "1000"),
     ],
 )
 def test_bad_input_is_named(args: list[str], named: str, home: Path) -> None:

@@ -248,7 +248,7 @@ def test_reflection_by_command(
     monkeypatch.chdir(tmp_path)
     certify_command("8x8")
     assert "8x8: the second player wins; by reflection, " in capsys.readouterr().out
-    done = CliRunner().invoke(app, ["verify", "certificate-8x8.txt"])
+    done = CliRunner().invoke(app, ["atlas", "verify", "certificate-8x8.txt"])
     assert done.exit_code == 0
     assert "the second player wins on 8x8 from free placement (by reflection" in done.stdout
     certify_command("4x7", json=True)
@@ -555,10 +555,10 @@ def test_where_the_first_player_wins_there_is_nothing_to_certify(
 def test_verify_command(tmp_path: Path) -> None:
     file = tmp_path / "5x5.txt"
     certificate("5x5").write(file)
-    done = CliRunner().invoke(app, ["verify", str(file)])
+    done = CliRunner().invoke(app, ["atlas", "verify", str(file)])
     assert done.exit_code == 0
     assert done.stdout.startswith("verified: the second player wins on 5x5 from free placement (6 ")
-    done = CliRunner().invoke(app, ["verify", "--json", str(file)])
+    done = CliRunner().invoke(app, ["atlas", "verify", "--json", str(file)])
     assert done.exit_code == 0
     told = json.loads(done.stdout)
     assert told.pop("seconds") > 0
@@ -570,12 +570,12 @@ def test_verify_command_refuses_with_one_line_and_exit_code_2(tmp_path: Path) ->
     certificate("5x5").write(file)
     file.write_bytes(file.read_bytes().replace(b"\n b", b"\n q", 1))
     for path, why in (
-        (file, f"knightfall: {file} is no proof: line "),
+        (file, f"knightfall: {file} is not a proof: line "),
         (tmp_path / "none.txt", "knightfall: cannot read "),
-        (tmp_path, f"knightfall: {tmp_path} is no proof: it is not a file"),
+        (tmp_path, f"knightfall: {tmp_path} is not a proof: it is not a file"),
     ):
         for extra in ([], ["--json"]):
-            done = CliRunner().invoke(app, ["verify", *extra, str(path)])
+            done = CliRunner().invoke(app, ["atlas", "verify", *extra, str(path)])
             assert (done.exit_code, done.stdout) == (2, "")
             assert done.stderr.startswith(why)
             assert done.stderr.count("\n") == 1
@@ -588,7 +588,7 @@ def test_certify_command(
     certify_command("5x5")
     assert capsys.readouterr().out.startswith("5x5: the second player wins; ")
     assert Path("certificate-5x5.txt").read_text() == certificate("5x5").text
-    certify_command("3×5", out=Path("proof.txt"), threads=2, json=True)
+    certify_command("3×5", output=Path("proof.txt"), workers=2, json=True)
     told = json.loads(capsys.readouterr().out)
     assert told.pop("seconds") > 0
     text = certificate("3x5").text
@@ -605,24 +605,24 @@ def test_certify_command(
 
 
 @pytest.mark.parametrize(
-    ("board", "out", "threads", "why"),
+    ("board", "output", "workers", "why"),
     [
         ("seven", None, 1, r"board 'seven' cannot be read"),
         ("2x5", None, 1, r"2×5 board is too small"),
         ("9x9", None, 1, r"at most 64 fit"),
         ("5x5", ".", 1, r"'.' is a folder: name a file"),
-        ("5x5", None, 65, r"threads=65 must be from 1 to 64"),
+        ("5x5", None, 1000, r"workers=1000"),
     ],
 )
 def test_certify_command_refuses_bad_input(
     board: str,
-    out: str | None,
-    threads: int,
+    output: str | None,
+    workers: int,
     why: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(KnightfallError, match=why):
-        certify_command(board, out=None if out is None else Path(out), threads=threads)
+        certify_command(board, output=None if output is None else Path(output), workers=workers)
     assert list(tmp_path.iterdir()) == []

@@ -553,7 +553,7 @@ def test_same_seed_same_report_after_any_interruption(
     with monkeypatch.context() as patch:
         patch.setattr(api, "play_to_end", impatient)
         stopped = run(parts, *SMALL, "--workers", "0", code=130)
-        assert "the same command continues" in stopped.output
+        assert "repeat the command to continue" in stopped.output
         run(parts, *SMALL, "--workers", "0", code=130)
     db = sqlite3.connect(parts / "runs.sqlite")
     ((pairs,),) = db.execute("SELECT count(*) FROM pairs")

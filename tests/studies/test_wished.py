@@ -221,24 +221,35 @@ def test_the_cluster_shown_is_the_window_of_the_definition() -> None:
 
 def test_the_cluster_is_drawn(tmp_path: Path) -> None:
     fen = "7/2*4/1N1*3/3*1*1/1*5/1*2n2/***4 w"
-    shown = run("explain", fen, "--heuristic", "2*open_cluster", "--svg", str(tmp_path / "a.svg"))
+    shown = run(
+        "eval",
+        "--explain",
+        fen,
+        "--heuristic",
+        "2*open_cluster",
+        "--chart",
+        str(tmp_path / "a.svg"),
+    )
     assert shown.exit_code == 0
     assert "5  . N .[* . . .]\n4  . . .[* . * .]\n3  . * . . . . .\n" in shown.output
     assert "d7 to g4, with 3 blocked cells; its centre cell is f5" in shown.output
     drawing = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert drawing.count('class="marked"') == 16
-    told = json.loads(run("eval", "--heuristic", "open_cluster", "--explain", fen).output)
+    told = json.loads(run("eval", "--heuristic", "open_cluster", "--explain", fen, "--json").output)
     (explained,) = told["explained"]
     assert explained["cluster"]["center"] == "f5"
     assert explained["value"] == told["values"]["open_cluster"]
-    assert "cluster" not in json.loads(run("explain", fen, "--json").output)
+    (other,) = json.loads(run("eval", "--explain", fen, "--json").output)["explained"]
+    assert "cluster" not in other
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder that refuses even root")
 def test_a_picture_that_cannot_be_written_is_bad_input() -> None:
     """Use a folder where the file system refuses to write even for root."""
     fen = "7/7/1N5/7/7/4n2/7 w"
-    refused = run("explain", fen, "--heuristic", "open_cluster", "--svg", "/proc/cluster.svg")
+    refused = run(
+        "eval", "--explain", fen, "--heuristic", "open_cluster", "--chart", "/proc/cluster.svg"
+    )
     assert refused.exit_code == 2
     assert "cannot write into the folder '/proc'" in refused.output
 

@@ -60,11 +60,11 @@ WRITES = {
     "reproduce": ("reproduce", "lookahead", "--pairs", "1", "--budget", "nodes",
                   "--no-league", "--workers", "0", "--output", "out"),
     "its runs alone": ("all",),
-    "import": ("import", "run.jsonl"),
+    "import": ("runs", "import", "run.jsonl"),
     "atlas build": ("atlas", "build", "3x3", "--again"),
-    "backup": ("backup", "copy.sqlite", "--store", "before.sqlite", "--force"),
-    "export": ("export", "1", "--format", "jsonl", "--output", "out.jsonl", "--force", "--store",
-               "before.sqlite"),
+    "backup": ("runs", "backup", "copy.sqlite", "--store", "before.sqlite", "--force"),
+    "export": ("runs", "export", "1", "--format", "jsonl", "--output", "out.jsonl", "--force",
+               "--store", "before.sqlite"),
     "grade": ("grade", "random", "--openings", "2", "--chart", "out.svg", "--force"),
 }  # fmt: skip
 """Every command that writes, with very little to do."""

@@ -277,7 +277,7 @@ def test_nothing_speaks_of_the_command_line(browser: Any, server: LabServer) -> 
             view = "studies" if where == "studies" else "lab"
             page.wait_for_selector(f"section[data-view={view}] table >> visible=true")
             text = page.inner_text("main") + " ".join(page.locator("pre").all_text_contents())
-            for words in ("--", "same command", "knightfall replay", "knightfall tournament"):
+            for words in ("--", "same command", "knightfall runs replay", "knightfall tournament"):
                 assert words not in text, (where, words)
 
 

@@ -354,7 +354,7 @@ CHARTS: dict[str, Callable[[Results], Figure]] = {
     "tournament": tournament_chart,
     "worth": worth_chart,
 }
-"""All charts by name, as ``knightfall plot --kind`` takes them."""
+"""All charts by name, as ``knightfall runs plot --kind`` takes them."""
 
 _OF_KIND = {
     "league": ("ratings", "crosstable"),

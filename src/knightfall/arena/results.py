@@ -431,7 +431,7 @@ class RunReport(Displayable):
                 detail = self.run.pair(game.pair).games[game.game].detail
                 more = [f"first: {detail}"] if detail else []
                 if self.commands and not self.run.file.in_memory:
-                    more.append(f"knightfall replay {game.id}")
+                    more.append(f"knightfall runs replay {game.id}")
                 first = f" ({'; '.join(more)})" if more else ""
                 yield f"{entrant.name} lost by: {losses[reason]:,} {reason}{first}"
 

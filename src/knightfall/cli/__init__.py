@@ -1,4 +1,4 @@
-"""The command line: a module per topic; each command imports its rooms only when run."""
+"""The command line: a module per topic; a command imports the packages it needs when it runs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; the console script's entry point."""
+    """Run the command line and exit; the entry point of the console script."""
     try:
-        # Before anything else is imported, so that even an early Ctrl-C ends quietly.
+        # First of all imports, so that even an early Ctrl-C ends without a traceback.
         from knightfall.isolation import sigint
 
         sigint.exit_on_sigint()
@@ -19,7 +19,7 @@ def main() -> None:
         try:
             app(prog_name="knightfall")
         except SystemExit as exit:
-            # Or Ctrl-C would be a traceback while the interpreter winds up.
+            # Otherwise Ctrl-C would print a traceback while the interpreter shuts down.
             sigint.exit_on_sigint_again()
             code = close_output(exit)
             if code == sigint.INTERRUPTED:

@@ -1,4 +1,4 @@
-"""The commands, put together."""
+"""The application: all commands in their panels, and what ``knightfall`` alone prints."""
 
 from __future__ import annotations
 
@@ -8,66 +8,108 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from knightfall.cli.options import PLAIN_HELP
+from knightfall.cli.help_format import PLAIN_HELP, PlainCommand
 from knightfall.cli.terminal import GuardedGroup
 from knightfall.errors import KnightfallError
-from knightfall.extensions import added, load_added
+from knightfall.extensions import added, extensions, load_added
 
-COMMANDS = {
-    "play": "knightfall.cli.commands.play:play",
-    "watch": "knightfall.cli.commands.watch:watch",
-    "analyse": "knightfall.cli.commands.positions:analyse",
-    "solve": "knightfall.cli.commands.positions:solve",
-    "atlas": "knightfall.cli.commands.atlas:atlas",
-    "verify": "knightfall.cli.commands.atlas:verify",
-    "check": "knightfall.cli.commands.heuristics:check",
-    "eval": "knightfall.cli.commands.eval:evaluate",
-    "explain": "knightfall.cli.commands.heuristics:explain",
-    "moves": "knightfall.cli.commands.positions:moves",
-    "perft": "knightfall.cli.commands.positions:perft",
-    "heuristics": "knightfall.cli.commands.heuristics:heuristics",
-    "agents": "knightfall.cli.commands.agents:agents",
-    "grade": "knightfall.cli.commands.agents:grade",
-    "annotate": "knightfall.cli.commands.games:annotate",
-    "tournament": "knightfall.cli.commands.arena:tournament",
-    "match": "knightfall.cli.commands.arena:match",
-    "league": "knightfall.cli.commands.arena:league",
-    "worth": "knightfall.cli.commands.arena:worth",
-    "runs": "knightfall.cli.commands.runs:runs",
-    "show": "knightfall.cli.commands.runs:show",
-    "games": "knightfall.cli.commands.games:games",
-    "replay": "knightfall.cli.commands.replay:replay",
-    "plot": "knightfall.cli.commands.runs:plot",
-    "export": "knightfall.cli.commands.export:export",
-    "import": "knightfall.cli.commands.export:import_",
-    "backup": "knightfall.cli.commands.export:backup",
-    "stats": "knightfall.cli.commands.stats:stats",
-    "sprt": "knightfall.cli.commands.stats:sprt",
+PANELS = {
+    "Play": {
+        "play": "knightfall.cli.commands.play:play",
+        "watch": "knightfall.cli.commands.watch:watch",
+    },
+    "Ask": {
+        "analyse": "knightfall.cli.commands.positions:analyse",
+        "solve": "knightfall.cli.commands.positions:solve",
+        "eval": "knightfall.cli.commands.eval:evaluate",
+        "annotate": "knightfall.cli.commands.games:annotate",
+        "atlas": "knightfall.cli.commands.atlas:atlas",
+    },
+    "Measure": {
+        "tournament": "knightfall.cli.commands.arena:tournament",
+        "match": "knightfall.cli.commands.arena:match",
+        "league": "knightfall.cli.commands.arena:league",
+        "worth": "knightfall.cli.commands.arena:worth",
+        "grade": "knightfall.cli.commands.agents:grade",
+        "stats": "knightfall.cli.commands.stats:stats",
+    },
+    "Runs": {"runs": "knightfall.cli.commands.runs:runs"},
+    "Build and learn": {
+        "heuristics": "knightfall.cli.commands.heuristics:heuristics",
+        "agents": "knightfall.cli.commands.agents:agents",
+        "check": "knightfall.cli.commands.heuristics:check",
+    },
+    "Teach": {},
 }
-"""Our commands in the order of ``--help``, by import path; each is imported when it is used."""
+"""The core's commands by the panel of ``--help`` that lists them; each is imported when used."""
+
+HIDDEN = {"perft": "knightfall.cli.commands.positions:perft"}
+"""Commands that work but are not listed."""
+
+COMMANDS = {name: path for panel in PANELS.values() for name, path in panel.items()} | HIDDEN
+
+OTHERS = "Extensions"
+"""The last panel: commands of extensions that name no panel, or an unknown one."""
+
+RENAMED = {
+    "show": "runs show",
+    "games": "runs games",
+    "replay": "runs replay",
+    "plot": "runs plot",
+    "export": "runs export",
+    "import": "runs import",
+    "backup": "runs backup",
+    "verify": "atlas verify",
+    "explain": "eval --explain",
+    "moves": "analyse",
+    "sprt": "stats plan",
+}
+"""Commands of earlier versions, with what replaces them."""
 
 
 class AllCommands(GuardedGroup):
-    """Our commands and, behind them, those that extensions add; ours are never replaced."""
+    """The core's commands, and those that extensions add; an extension cannot replace ours."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """List our commands, then those of extensions."""
-        return [*COMMANDS, *(name for name in added("commands") if name not in COMMANDS)]
+        """List all names: panel by panel, then the hidden ones."""
+        return [name for names in panels().values() for name in names] + [*HIDDEN]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command, which is imported now; None if there is none of that name."""
         names = self.list_commands(ctx)
         if cmd_name in names:
             return _command(cmd_name)
-        self.commands = dict.fromkeys(
-            names, cast(Any, None)
-        )  # what Typer chooses from to say "Did you mean …?"
+        if cmd_name in RENAMED and not ctx.resilient_parsing:  # which is shell completion
+            raise KnightfallError(
+                f"there is no command {cmd_name!r}; it is now: knightfall {RENAMED[cmd_name]}"
+            )
+        # Typer looks here for similar names, to ask "Did you mean …?".
+        self.commands = dict.fromkeys(names, cast(Any, None))
         return None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write one section of the help for each panel."""
+        width = max(map(len, self.list_commands(ctx)))
+        room = formatter.width - 6 - width
+        for panel, names in panels().items():
+            rows = [(name.ljust(width), _command(name).get_short_help_str(room)) for name in names]
+            with formatter.section(panel):
+                formatter.write_dl(rows)
+
+
+def panels() -> dict[str, list[str]]:
+    """Return the names of all commands that are listed, by panel; empty panels are left out."""
+    listed = {panel: list(names) for panel, names in PANELS.items()} | {OTHERS: []}
+    for name, (extension, _) in added("commands").items():
+        if name not in COMMANDS:
+            panel = extensions()[extension].panels.get(name, OTHERS)
+            listed[panel if panel in PANELS else OTHERS].append(name)
+    return {panel: names for panel, names in listed.items() if names}
 
 
 @cache
 def _command(name: str) -> Any:
-    """Return a command, or one that says why it cannot be loaded if it is an extension's."""
+    """Return a command; for one that cannot be loaded, a command that fails with the reason."""
     try:
         made = _load(name)
     except KnightfallError as error:
@@ -78,11 +120,12 @@ def _command(name: str) -> Any:
 
         made.__doc__ = f"Cannot be loaded: {reason}"
     around = typer.Typer(add_completion=False, **PLAIN_HELP)
-    around.callback()(lambda: None)  # or a single command would take its place
+    around.callback()(lambda: None)  # without it, Typer returns a single command, not a group
     if isinstance(made, typer.Typer):
         around.add_typer(made, name=name)
     else:
-        around.command(name, cls=getattr(made, "command_class", None))(made)
+        command_class = getattr(made, "command_class", PlainCommand)
+        around.command(name, cls=command_class, hidden=name in HIDDEN)(made)
     group: Any = typer.main.get_command(around)
     return group.commands[name]
 
@@ -92,6 +135,31 @@ def _load(name: str) -> Any:
         return load_added("commands", name)
     module, _, attribute = COMMANDS[name].partition(":")
     return getattr(import_module(module), attribute)
+
+
+FIRST_STEPS = """\
+Knight's Isolation: two knights move in turn, a visited cell is gone for good,
+and the player who cannot move loses.
+
+Your first three steps:
+
+1. Play a game:
+     knightfall play
+
+2. Write a heuristic. Save these lines as mine.py, then check them:
+     from knightfall.heuristics import heuristic, mobility, space
+
+     @heuristic
+     def cosy(board, open, me, opp, to_move):
+         return space(board, open, me) - 0.5 * mobility(board, open, opp)
+
+     knightfall check mine.py:cosy
+
+3. Measure it against the baseline, improved:
+     knightfall match mine.py:cosy improved
+
+knightfall --help lists all commands; knightfall COMMAND --help explains one."""
+"""What ``knightfall`` alone prints."""
 
 
 app = typer.Typer(name="knightfall", cls=AllCommands, pretty_exceptions_enable=False, **PLAIN_HELP)
@@ -105,15 +173,15 @@ def knightfall(
     """The laboratory for Knight's Isolation: play it, write a heuristic, measure it.
 
     \b
-    Start with one of these:
+    Examples:
       knightfall play
       knightfall watch AB_Improved MM_Open
       knightfall analyse "7/7/1N5/7/7/4n2/7 w"
 
-    Two knights, no captures: a cell once visited is gone, and whoever cannot move loses.
-    Positions are FENs: rows from the top, digits for open cells, * for gone ones, N and n for the
-    first and the second player's knight, then who moves (w or b).  They hold spaces, so put them
-    in quotes.
+    Two knights, no captures: a visited cell is gone, and the player who cannot move loses.
+    Positions are FENs: rows from the top, digits for open cells, * for visited ones, N and n for
+    the knights of the first and the second player, then the side to move (w or b).  A FEN contains
+    a space, so put it in quotes.
     """
     if version:
         from knightfall import __version__
@@ -121,4 +189,4 @@ def knightfall(
         typer.echo(f"knightfall {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        typer.echo(FIRST_STEPS)

@@ -1,4 +1,4 @@
-"""Options of commands that play a run or test one sequentially, and how they are carried out."""
+"""Options of commands that play a run, and options of sequential tests."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from knightfall.arena.run_options import with_run_options
+from knightfall.cli.help_format import PlainCommand
 from knightfall.cli.options import Dask, Json, RunWorkers, StorePath, store_path, whole_number
 from knightfall.errors import KnightfallError
 
@@ -19,42 +19,59 @@ if TYPE_CHECKING:
     from knightfall.arena.results import RunReport
     from knightfall.statistics.sprt import Sprt
 
-Pairs = Annotated[int, whole_number("--pairs", "Pairs of games a match.")]
+Pairs = Annotated[
+    int, whole_number("--pairs", "Pairs per match; a pair is two games, seats swapped.")
+]
 Seed = Annotated[
-    int, whole_number("--seed", "Decides the openings and every broken tie.", least=0, metavar="S")
+    int,
+    whole_number(
+        "--seed",
+        "Seed of the openings and of random choices between equal moves.",
+        least=0,
+        metavar="S",
+    ),
 ]
 BudgetText = Annotated[
     str | None,
     typer.Option(
         "--budget",
         metavar="BUDGET",
-        help="For every agent that deepens: nodes=2500, depth=6 or time=150ms.",
+        help="Budget per move of every deepening agent: nodes=2500, depth=6 or time=150ms.",
     ),
 ]
 BoardText = Annotated[
-    str, typer.Option("--board", metavar="WxH", help="The board, unless a book is given.")
+    str,
+    typer.Option(
+        "--board", metavar="WxH", help="Width and height of the board; a book brings its own."
+    ),
 ]
 Book = Annotated[
     str | None,
     typer.Option(
-        "--book", metavar="FILE", help="Begin with the positions of a file, a FEN a line."
+        "--book",
+        metavar="FILE",
+        help="Start games from the positions of this file, one FEN per line.",
     ),
 ]
 Stratify = Annotated[
     bool,
-    typer.Option("--stratify", help="Openings where the mover hunts and where it runs take turns."),
+    typer.Option(
+        "--stratify",
+        help="Alternate openings in which the first player is the hunter, which can take escape "
+        "cells from the other knight, and the runner, which cannot.",
+    ),
 ]
 Again = Annotated[
-    bool, typer.Option("--again", help="Play anew even if this run is in the store already.")
+    bool, typer.Option("--again", help="Play again even if the same run is in the store.")
 ]
 
 
 Event = tuple["Callable[..., RunReport]", dict[str, Any]]
-"""A function of `knightfall.arena.api`, and what it is asked beside the options below."""
+"""A function of `knightfall.arena.api`, and its arguments other than the options below."""
 
 
 NOTHING_MEASURED = 1
-"""The exit code if every game was lost by crashes, timeouts and illegal moves."""
+"""The exit code if every game was lost by a crash, a timeout or an illegal move."""
 
 
 _OPTIONS: dict[str, Any] = {
@@ -67,13 +84,13 @@ _OPTIONS: dict[str, Any] = {
     "store": StorePath,
     "again": Again,
 }
-"""How those fields of `RunOptions` are called on the command line that can be given there."""
+"""The options for those fields of `RunOptions` that the command line can set."""
 
 
 def plays_a_run(command: Callable[..., Event]) -> Callable[..., None]:
-    """Return a command that plays the event it names, with all options of a run, and reports.
+    """Return a command with all options of a run, which plays the event that `command` returns.
 
-    Typer reads the options of a command from its signature.
+    The options are added to the signature, because Typer reads them from there.
     """
     own = signature(command, eval_str=True)
     fields = with_run_options(Signature()).parameters
@@ -95,7 +112,11 @@ def plays_a_run(command: Callable[..., Event]) -> Callable[..., None]:
 
 
 def _play(event: Callable[..., RunReport], *, json: bool, store: str | None, **how: Any) -> None:
-    """Play an event of `knightfall.arena.api` for a person, and print what came of it."""
+    """Call a function of `knightfall.arena.api` and print its report.
+
+    Exit with INTERRUPTED after Ctrl-C, and with NOTHING_MEASURED if no game was decided on the
+    board.
+    """
     from knightfall.arena.store_file import user_store
     from knightfall.cli.terminal import INTERRUPTED, print_report, say
 
@@ -107,7 +128,7 @@ def _play(event: Callable[..., RunReport], *, json: bool, store: str | None, **h
     if report.interrupted:
         say(
             f"knightfall: interrupted after {report.plan.so_far(report.results.played)}; "
-            f"the same command goes on with run {report.run.id}"
+            f"repeat the command to continue run {report.run.id}"
         )
         raise typer.Exit(INTERRUPTED)
     if report.broken:
@@ -122,13 +143,17 @@ Generation = Annotated[
     typer.Option(
         "--generation",
         metavar="G",
-        help="2017b, 2017a, early, oldest or successor. By default it is found by reading.",
+        help="Course generation: 2017b, 2017a, early, oldest or successor. By default it is "
+        "recognised from the submission's files.",
     ),
 ]
 
 
 def of_generation(agents: list[str], generation: str | None) -> list[str]:
-    """Return agent strings; submissions that do not say their generation get this one."""
+    """Return the agent strings, with `generation` added to submissions that name none.
+
+    Raise KnightfallError if a generation is given and no agent is a submission.
+    """
     from knightfall.agents import parse_agent
     from knightfall.errors import KnightfallError
 
@@ -137,7 +162,7 @@ def of_generation(agents: list[str], generation: str | None) -> list[str]:
     found = [parse_agent(agent).of_generation(generation) for agent in agents]
     if not any(found):
         raise KnightfallError(
-            f"--generation {generation} is for submissions, and there is none: name one as in "
+            f"--generation {generation} applies to submissions only: name one, as in "
             "course:game_agent.py"
         )
     return [str(agent or text) for agent, text in zip(found, agents, strict=True)]
@@ -146,11 +171,11 @@ def of_generation(agents: list[str], generation: str | None) -> list[str]:
 # -- a sequential test -------------------------------------------------------------------------
 
 
-class NumbersCommand(TyperCommand):
-    """Takes -5 for a number and not for an option."""
+class NumbersCommand(PlainCommand):
+    """A command that reads -5 as a number, not as an option."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line: options first, then everything that is none."""
+        """Read the command line with the options moved to the front."""
         valued = {
             name
             for option in self.params
@@ -169,21 +194,21 @@ class NumbersCommand(TyperCommand):
                 options.append(word)
                 if word in valued:
                     value = next(words, None)
-                    if value is None:  # what is missing is told best by the one who misses it
+                    if value is None:  # Typer has the right message for a missing value
                         return super().parse_args(ctx, args)
                     options.append(value)
         return super().parse_args(ctx, [*options, "--", *others])
 
 
 def real(text: str, what: str) -> float:
-    """A number as people write them; the error says what it should have been."""
+    """Return the number of a text; raise KnightfallError that says it is not `what`."""
     if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", text, re.ASCII | re.I):
         raise KnightfallError(f"{text!r} is not {what}")
     return float(text)
 
 
 def elo_bounds(text: str) -> tuple[float, float]:
-    """The two strengths a test decides between, as in 0,10."""
+    """Return the two strengths that a test decides between, from a text such as ``0,10``."""
     first, comma, second = text.partition(",")
     if not comma:
         raise KnightfallError(f"{text!r} is not two strengths with a comma between them: try 0,10")
@@ -194,7 +219,10 @@ def elo_bounds(text: str) -> tuple[float, float]:
 def given_test(
     bounds: str | None, alpha: str | None, beta: str | None, model: str | None
 ) -> Sprt | None:
-    """The test that the command line describes, if it does; nothing of one is given without it."""
+    """Return the test that the command line describes, or None without ``--sprt``.
+
+    Raise KnightfallError if another option of the test is given without ``--sprt``.
+    """
     if bounds is not None:
         return sprt_of(bounds, alpha, beta, model)
     for name, given in (("--model", model), ("--alpha", alpha), ("--beta", beta)):
@@ -204,7 +232,7 @@ def given_test(
 
 
 def sprt_of(bounds: str, alpha: str | None, beta: str | None, model: str | None) -> Sprt:
-    """The test that the command line describes."""
+    """Return the test with these bounds; rates and model that are None have their defaults."""
     from knightfall.statistics.sprt import Sprt
 
     rates = {
@@ -219,7 +247,10 @@ def sprt_of(bounds: str, alpha: str | None, beta: str | None, model: str | None)
 Bounds = Annotated[
     str | None,
     typer.Option(
-        "--sprt", metavar="ELO0,ELO1", help="Test these two strengths against each other."
+        "--sprt",
+        metavar="ELO0,ELO1",
+        help="Test sequentially whether the strength is ELO0 or ELO1; the report shows LLR, the "
+        "log-likelihood ratio of the two.",
     ),
 ]
 Model = Annotated[
@@ -227,7 +258,7 @@ Model = Annotated[
     typer.Option(
         "--model",
         metavar="MODEL",
-        help="What the strengths are: normalized (the default) or logistic Elo.",
+        help="Unit of the strengths: normalized Elo (nElo, the default) or logistic Elo.",
     ),
 ]
 Alpha = Annotated[
@@ -235,7 +266,7 @@ Alpha = Annotated[
     typer.Option(
         "--alpha",
         metavar="RATE",
-        help="How often ELO1 may be accepted where ELO0 is true; 0.05 by default.",
+        help="Accepted chance of choosing ELO1 if ELO0 is true; 0.05 by default.",
     ),
 ]
 Beta = Annotated[
@@ -243,6 +274,6 @@ Beta = Annotated[
     typer.Option(
         "--beta",
         metavar="RATE",
-        help="How often ELO0 may be accepted where ELO1 is true; 0.05 by default.",
+        help="Accepted chance of choosing ELO0 if ELO1 is true; 0.05 by default.",
     ),
 ]

@@ -1,4 +1,4 @@
-"""A board drawn on a terminal, with the colours and characters that it can show."""
+"""Drawing a board on a terminal, with the colours and characters that the terminal supports."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Colours:
     """An open cell, by the colour of the cell."""
     gone: Style
     left: Style
-    """The cell the last move came from."""
+    """The cell that the last move left."""
     target: Style
     knight: dict[Side, Style]
     beside: dict[Side, Style]
-    """A knight in the text beside the board, on whatever background the terminal has."""
+    """A knight in the text beside the board, on the terminal's own background."""
 
 
 def _colours(
@@ -43,7 +43,7 @@ def _colours(
     )
 
 
-# By number in the table of 256: a wooden board that truecolour terminals show just the same.
+# Numbers of the 256-colour palette, which truecolour terminals show, too.
 _MANY = _colours(
     light="color(95) on color(223)",
     dark="color(95) on color(180)",
@@ -65,18 +65,21 @@ _SIXTEEN = _colours(
 
 
 def colours(console: Console) -> Colours:
-    """The styles for this console; one without colours ignores them."""
+    """Return the styles for this console; a console without colours ignores them."""
     return _SIXTEEN if console.color_system in ("standard", "windows") else _MANY
 
 
 def coloured(console: Console) -> bool:
-    """Whether backgrounds will be visible."""
+    """Return whether the console shows background colours."""
     return console.color_system is not None and not console.no_color
 
 
 @dataclass(frozen=True)
 class Signs:
-    """The characters of a board; `box` is corners and crossings row by row, then the lines."""
+    """The characters of a board.
+
+    `box` holds the corners and crossings row by row, then the horizontal and the vertical line.
+    """
 
     knight: dict[Side, str]
     gone: str
@@ -89,17 +92,17 @@ _ASCII = Signs({"w": "N", "b": "n"}, "#", ".", "+++++++++-|")
 
 
 def signs(console: Console) -> Signs:
-    """The characters this console can show."""
+    """Return the characters that this console can show."""
     return _UNICODE if console.encoding.lower().startswith("utf") else _ASCII
 
 
 # -- the drawing ------------------------------------------------------------------------------
 
 
-# Lines of a terminal that must stay free for what is said below the board.
+# Lines of the terminal that stay free for the text below the board.
 _BELOW = 4
 
-# Columns the text beside the board needs; where there are fewer it goes below.
+# Columns that text beside the board needs; if there are fewer, it goes below the board.
 _GAP, _ASIDE = 3, 28
 
 _DIM = Style(dim=True)
@@ -107,13 +110,13 @@ _DIM = Style(dim=True)
 
 @dataclass(frozen=True)
 class Layout:
-    """How large a cell is drawn and whether lines run between the cells."""
+    """The width of a cell in columns, and whether lines are drawn between cells."""
 
     cell: int
     lines: bool
 
     def size(self, board: Board) -> tuple[int, int]:
-        """Columns and rows of the whole drawing."""
+        """Return the columns and rows of the whole drawing."""
         margin = len(str(board.height)) + 1
         if self.lines:
             return margin + board.width * (self.cell + 1) + 1, 2 * board.height + 2
@@ -121,7 +124,7 @@ class Layout:
 
 
 def layout(board: Board, columns: int, rows: int) -> Layout:
-    """The roomiest layout that fits."""
+    """Return the largest layout that fits, or the smallest one if none does."""
     choices = [Layout(4, True), Layout(3, True), Layout(4, False), Layout(3, False)]
     for choice in choices:
         width, height = choice.size(board)
@@ -131,12 +134,12 @@ def layout(board: Board, columns: int, rows: int) -> Layout:
 
 
 def knight(console: Console, side: Side) -> Text:
-    """A side's knight, as the text beside the board shows it."""
+    """Return the sign of a side's knight for text beside the board."""
     return Text(signs(console).knight[side], colours(console).beside[side])
 
 
 def show(position: Position, console: Console, aside: Sequence[Text]) -> None:
-    """Print the board with some text beside it."""
+    """Print the board with lines of text beside it, or below it on a narrow terminal."""
     board = draw(position, console)
     width = max(line.cell_len for line in board)
     room = console.width - width - _GAP
@@ -155,7 +158,7 @@ def show(position: Position, console: Console, aside: Sequence[Text]) -> None:
 
 
 def draw(position: Position, console: Console) -> list[Text]:
-    """The board, line by line."""
+    """Return the lines of the drawn board."""
     board = position.board
     how = layout(board, console.width, console.height if console.is_terminal else 25)
     sign = signs(console)
@@ -198,7 +201,7 @@ def _tile(position: Position, cell: int, how: Layout, console: Console) -> Text:
         return Text(sign.gone * how.cell, style.left if cell == came_from else style.gone)
     plain = style.tile[board.colour(cell)]
     if cell in position.targets(position.to_move):
-        # While knights are placed every open cell is a target: names will do.
+        # Before a knight is placed every open cell is a target: no highlight then.
         bright = style.target if position.knight(position.to_move) is not None else plain
         return Text(f"{board.name(cell):^{how.cell}}", bright)
     empty = "" if how.lines or coloured(console) else sign.dot

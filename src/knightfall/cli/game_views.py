@@ -1,6 +1,6 @@
-"""How a person's game shows itself: to a script as lines of JSON, to a person on a terminal.
+"""Views of a game of a person against an agent: on a terminal, or as lines of JSON.
 
-Every line for scripts is an object with an ``event``: ``begin``, ``state`` (your turn), ``move``
+Every line of JSON is an object with an ``event``: ``begin``, ``state`` (your turn), ``move``
 (the agent's), ``hint``, ``undo``, ``help``, ``error``, ``over`` and ``saved``.  Input lines are the
 words a person would type.
 """
@@ -38,43 +38,43 @@ WORDS = {
 
 
 class GameView(Protocol):
-    """How a game shows itself: to a person on a terminal, or to a script."""
+    """What `knightfall play` needs to show a game and to ask for moves."""
 
     def begin(self, game: InteractiveGame) -> None:
-        """The game begins or goes on."""
+        """Show that the game begins or is resumed."""
 
     def your_turn(self, game: InteractiveGame) -> None:
         """Show the position before asking for a move."""
 
     def ask(self) -> str:
-        """The next line of input; EOFError when there is none."""
+        """Return the next line of input; raise EOFError at its end."""
 
     def thinking(self, who: str) -> AbstractContextManager[Any]:
-        """Show that somebody thinks."""
+        """Return a context that shows that an agent is thinking."""
 
     def answered(self, game: InteractiveGame, report: Report) -> None:
-        """The agent has moved."""
+        """Take note of the agent's move, which is played already."""
 
     def advise(self, report: Report) -> None:
         """Show a hint."""
 
     def took_back(self, game: InteractiveGame, moves: list[str]) -> None:
-        """Moves were taken back, or there was nothing to take back."""
+        """Show the moves that were taken back; an empty list if there were none."""
 
     def show_fen(self, game: InteractiveGame) -> None:
-        """Print the position."""
+        """Print the position as a FEN."""
 
     def show_words(self) -> None:
-        """Say what may be typed."""
+        """List the words that can be typed."""
 
     def wrong(self, game: InteractiveGame, word: str) -> None:
-        """The input was neither a legal move nor a word; say what is legal."""
+        """Refuse input that is neither a legal move nor a word, and list the legal moves."""
 
     def over(self, game: InteractiveGame) -> None:
-        """The game is over."""
+        """Show the result of the game."""
 
     def left(self, game: InteractiveGame, resume: str | None) -> None:
-        """The player leaves; `resume` is the command to go on, None if saving failed."""
+        """Show how to resume the game with the command `resume`; None if saving failed."""
 
 
 # -- for scripts ------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def _state(game: InteractiveGame) -> dict[str, Any]:
 
 
 class JsonView:
-    """Prints objects, reads lines."""
+    """Print events as objects of JSON, and read lines of standard input."""
 
     def begin(self, game: InteractiveGame) -> None:
         print_json({"event": "begin", "agent": game.agent.name, **_state(game)})
@@ -154,7 +154,7 @@ class JsonView:
 
 
 class TerminalView:
-    """Draws, and asks at a prompt."""
+    """Draw the board on a terminal, and ask at a prompt."""
 
     def __init__(self) -> None:
         self.console = console()
@@ -165,7 +165,7 @@ class TerminalView:
             import readline  # noqa: F401 (gives input() its line editing)
         if not game.moves:
             self.console.print(
-                "Move to open cells only; every cell visited is gone. Whoever cannot move loses.\n"
+                "Move to open cells only; a visited cell is gone. If you cannot move, you lose.\n"
                 "Type a cell such as c4 to go there; help lists the other words."
             )
 
@@ -225,7 +225,7 @@ class TerminalView:
     def left(self, game: InteractiveGame, resume: str | None) -> None:
         self.console.print()
         if resume:
-            print_line(f"The game is saved. To go on with it:\n  {resume}")
+            print_line(f"The game is saved. To resume it:\n  {resume}")
 
     # -- beside the board ----------------------------------------------------------------------
 
@@ -256,7 +256,7 @@ class TerminalView:
         return lines
 
     def _thoughts(self) -> list[Text]:
-        """What the agent's search has to say about the move it has just made."""
+        """Return lines with effort, score and expected line of the agent's last search."""
         report = self.report
         if report is None or not report.depth:
             return []

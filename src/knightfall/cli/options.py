@@ -1,4 +1,4 @@
-"""Arguments and options that commands share: positions, agents, charts, stores, runs."""
+"""Arguments and options that several commands share, and how their values are read."""
 
 from __future__ import annotations
 
@@ -19,45 +19,28 @@ if TYPE_CHECKING:
     from knightfall.board import Board
     from knightfall.position import Position
 
-PLAIN_HELP: Any = {
-    "rich_markup_mode": None,
-    "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
-}
-"""How every group of commands shows its help: as plain text, in lines that can be read."""
-
-
-def command_group(name: str, help: str, **more: Any) -> typer.Typer:
-    """Return a group of commands, which shows its help where no command is given."""
-
-    def show_help(context: typer.Context) -> None:
-        if context.invoked_subcommand is None:
-            typer.echo(context.get_help())
-
-    return typer.Typer(
-        name=name, help=help, callback=show_help, invoke_without_command=True, **PLAIN_HELP, **more
-    )
-
-
 STARTPOS = "startpos"
 MOST = 2**63 - 1
 
 Fen = Annotated[
     str,
     typer.Argument(
-        metavar="FEN", help="The position, in quotes; startpos and 8x8 are empty boards."
+        metavar="FEN",
+        help="The position, in quotes; startpos or a size such as 8x8 is an empty board.",
     ),
 ]
 MaybeFen = Annotated[
     str | None,
     typer.Argument(
-        metavar="FEN", help="Where to start, in quotes; startpos and 8x8 are empty boards."
+        metavar="FEN",
+        help="The first position, in quotes; startpos or a size such as 8x8 is an empty board.",
     ),
 ]
 
 
 def whole(given: str | int, least: int = 0) -> int:
-    """Return the whole number that was typed; raise BadParameter if it is none or too small."""
-    text = str(given)  # Typer sends defaults through here, too
+    """Return the whole number of a text; raise BadParameter unless it is from `least` to `MOST`."""
+    text = str(given)  # Typer passes defaults through this function as well
     if not re.fullmatch(r"[0-9]{1,4000}", text, re.ASCII) or int(text) < least:
         raise typer.BadParameter(f"{text!r} is not accepted: give a whole number, at least {least}")
     if int(text) > MOST:
@@ -68,26 +51,24 @@ def whole(given: str | int, least: int = 0) -> int:
 Out = Annotated[
     Path,
     typer.Argument(
-        metavar="OUT", help="The folder to write into or go on with.", show_default=False
+        metavar="FOLDER", help="The folder to write into, or to continue.", show_default=False
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
 
 def at_least_one(given: str | int) -> int:
-    """Return the whole number that was typed; raise BadParameter if it is none or below 1."""
+    """Return the whole number of a text; raise BadParameter unless it is at least 1."""
     return whole(given, 1)
 
 
 def whole_number(name: str, help: str, *, least: int = 1, metavar: str = "N", **more: Any) -> Any:
-    """Return an option that takes a whole number, from 1 on or from `least=0` on."""
+    """Return an option that takes a whole number of at least `least`, which is 0 or 1."""
     parser = at_least_one if least else whole
     return typer.Option(name, metavar=metavar, parser=parser, help=help, **more)
 
 
-Threads = Annotated[int, whole_number("--threads", "Processors to use.")]
-
-SHARED = "Processes that share the work; 0 leaves it to this one."
+SHARED = "Processes that share the work; 0 works in this process."
 Workers = Annotated[int | None, whole_number("--workers", SHARED, least=0)]
 RunWorkers = Annotated[
     int | None,
@@ -95,32 +76,37 @@ RunWorkers = Annotated[
 ]
 Dask = Annotated[
     str | None,
-    typer.Option("--dask", metavar="ADDRESS", help="Let a Dask cluster do the work instead."),
+    typer.Option(
+        "--dask", metavar="ADDRESS", help="Work on the Dask cluster at this address instead."
+    ),
 ]
 
 
-def threads_or_map(
-    threads: int, workers: int | None, dask: str | None, describe: Callable[[Any], str]
-) -> Any:
-    """Return the map that --workers or --dask ask for; None if threads of this process do it."""
-    from knightfall.errors import KnightfallError
+def chosen_map(workers: int | None, dask: str | None, describe: Callable[[Any], str]) -> Any:
+    """Return the parallel map that --workers or --dask ask for; None if neither does."""
     from knightfall.isolation.parallel_map import RunnerOptions, parallel_map
 
     options = RunnerOptions(workers, dask)
     options.check()
-    if threads > 1 and (workers or dask):
-        other = f"--workers {workers}" if workers else f"--dask {dask}"
-        raise KnightfallError(f"--threads {threads} and {other}: choose one")
     return partial(parallel_map, options=options, describe=describe) if options.leaves else None
 
 
-TableMb = Annotated[int | None, whole_number("--table-mb", "Memory for the table.", metavar="MB")]
+TableMb = Annotated[
+    int | None,
+    whole_number("--table-mb", "Memory for the solver's table, in megabytes.", metavar="MB"),
+]
 
-BoardName = Annotated[str, typer.Argument(metavar="BOARD", help="Width and height, as in 7x7.")]
+BoardName = Annotated[
+    str, typer.Argument(metavar="BOARD", help="Width and height of the board, as in 7x7.")
+]
 
 
 def agent_named(text: str, *, quiet: bool = False) -> Agent:
-    """Return the agent of a string; say whose it is if its name does not, unless `quiet`."""
+    """Return the agent of a string.
+
+    Unless `quiet`, print a line on stderr if it is a name that students give their own agents, but
+    plays the heuristic of a published study.
+    """
     from knightfall.agents import parse_agent
     from knightfall.agents.parse import borrowed
     from knightfall.cli.terminal import say
@@ -132,7 +118,7 @@ def agent_named(text: str, *, quiet: bool = False) -> Agent:
 
 
 def position_named(text: str) -> Position:
-    """The position of a FEN; startpos is the empty 7×7 board, and 8x8 an empty one of that size."""
+    """Return the position of a FEN, of ``startpos`` (empty 7×7) or of a size such as ``8x8``."""
     from knightfall.position import Position
 
     if text == STARTPOS:
@@ -144,7 +130,7 @@ def position_named(text: str) -> Position:
 
 
 def board_named(text: str) -> Board:
-    """The board that 7x7 or 7×8 names."""
+    """Return the board of a size such as ``7x7`` or ``7×8``."""
     from knightfall.board import Board
 
     return Board.named(text)
@@ -155,11 +141,29 @@ Chart = Annotated[
     typer.Option(
         "--chart",
         metavar="FILE",
-        help="Draw it there; the name ends in .svg, .png or .pdf.",
+        help="Draw the result into this file; its name ends in .svg, .png or .pdf.",
         show_default=False,
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace a chart that exists.")]
+SvgChart = Annotated[
+    Path | None,
+    typer.Option(
+        "--chart", metavar="FILE", help="Draw the result into this file; its name ends in .svg."
+    ),
+]
+
+
+def check_svg(chart: Path | None) -> None:
+    """Raise a KnightfallError if the file of an `SvgChart`, if one is given, cannot be written."""
+    from knightfall.files import check_output
+
+    if chart is not None and chart.suffix.lower() != ".svg":
+        raise KnightfallError(
+            f"--chart {str(chart)!r} must end in .svg: this chart is an SVG image"
+        )
+    if chart is not None:
+        check_output(chart)
 
 
 def chart_writer(chart: Path | None, force: bool) -> Callable[[Any], None]:
@@ -183,7 +187,7 @@ def agent_argument(metavar: str, help: str) -> Any:
 
 
 def agent_names(incomplete: str) -> list[str]:
-    """The course's agents, and the kinds of agents with an open bracket."""
+    """Return completions: the names of the course's agents, and kinds with an open bracket."""
     from knightfall.agents import AGENT_KINDS, COURSE
 
     known = [name for names in COURSE.values() for name in names]
@@ -196,17 +200,17 @@ def agent_names(incomplete: str) -> list[str]:
 
 LAST = "last"
 FEW = 3
-"""Agents of a run that are named where there is one line for it."""
+"""Number of a run's agents that are named where there is one line for the run."""
 
 
 def run_numbers(incomplete: str) -> list[tuple[str, str]]:
-    """The runs of the user's own store, with who took part."""
+    """Return completions: the numbers of the runs in the user's store, with their agents."""
     from knightfall.arena.store import Store
 
     try:
         with Store.open(read_only=True) as store:
             runs = {str(info.id): some(info.names) for info in store.runs()}
-    except KnightfallError:  # there is no store yet
+    except KnightfallError:  # there is no store yet, or it cannot be read
         return []
     return [(id, who) for id, who in runs.items() if id.startswith(incomplete)]
 
@@ -214,21 +218,21 @@ def run_numbers(incomplete: str) -> list[tuple[str, str]]:
 StorePath = Annotated[
     str | None,
     typer.Option(
-        "--store", metavar="FILE", help="The file of runs, if not the one in your data folder."
+        "--store", metavar="FILE", help="The store of runs; by default the one in your data folder."
     ),
 ]
 RunName = Annotated[
     str,
     typer.Argument(
         metavar="RUN",
-        help="A run's number; last is the one begun last.",
+        help="A run's number; last is the run begun last.",
         autocompletion=run_numbers,
     ),
 ]
 
 
 def store_path(given: str | None) -> str | None:
-    """What ``--store`` names; None is the user's own store."""
+    """Return the path that ``--store`` names; None means the user's own store."""
     if given is not None and not given.strip():
         raise KnightfallError(f"--store {given!r} is not the name of a file")
     return given
@@ -236,7 +240,7 @@ def store_path(given: str | None) -> str | None:
 
 @contextmanager
 def reading(given: str | None) -> Iterator[Store]:
-    """The store, only to look at."""
+    """Yield the store, opened for reading only."""
     from knightfall.arena.store import Store
 
     with Store.open(store_path(given), read_only=True) as store:
@@ -244,14 +248,14 @@ def reading(given: str | None) -> Iterator[Store]:
 
 
 def find_run(store: Store, text: str) -> Run:
-    """The run that a number or `last` means."""
+    """Return the run of a number, or the run begun last for ``last``."""
     from knightfall.arena import stored_games
 
     return stored_games.find_run(store, text)
 
 
 def some(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
+    """Return the first few names in one line, and how many more there are."""
     if len(names) <= FEW + 1:
         return ", ".join(names)
     return f"{', '.join(names[:FEW])} and {len(names) - FEW} more"

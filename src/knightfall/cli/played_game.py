@@ -1,4 +1,4 @@
-"""A person's game against an agent, in progress and on disk."""
+"""A game of a person against an agent: its state, and saving and loading it."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ if TYPE_CHECKING:
 
 @dataclass
 class InteractiveGame:
-    """A person against an agent.
+    """A game of a person against an agent.
 
-    `line` holds every position from the start on, so taking back is dropping the last ones.
+    `line` holds every position from the start on, so undo drops the last ones.
     """
 
     line: list[Position]
     you: Side
     agent: Agent
     resigned: bool = False
-    """Whether the person gave up,"""
+    """Whether the person resigned."""
     agent_resigned: bool = False
-    """and whether the agent did."""
+    """Whether the agent resigned."""
     moves: list[str] = field(default_factory=list)
     file: Path | None = None
 
     @property
     def start(self) -> Position:
-        """The position the game began with."""
+        """The first position."""
         return self.line[0]
 
     @property
     def position(self) -> Position:
-        """The position now."""
+        """The current position."""
         return self.line[-1]
 
     @property
@@ -67,14 +67,14 @@ class InteractiveGame:
 
     @property
     def winner(self) -> Side | None:
-        """Who has won, or None while the game goes on."""
+        """The side that has won; None while the game goes on."""
         if self.resigned or self.agent_resigned:
             return other(self.you) if self.resigned else self.you
         return self.position.winner
 
     @property
     def reason(self) -> str:
-        """Why the game ended."""
+        """Why the game ended: by resignation or without moves left."""
         return RESIGNED if self.resigned or self.agent_resigned else NO_MOVES
 
     def play(self, move: str) -> None:
@@ -83,7 +83,7 @@ class InteractiveGame:
         self.moves.append(move)
 
     def undo(self) -> list[str]:
-        """Take back the person's last move and what followed it; the moves taken back."""
+        """Take back the person's last move and the reply to it; return the moves taken back."""
         turns = [at for at, position in enumerate(self.line[:-1]) if position.to_move == self.you]
         if not turns:
             return []
@@ -102,7 +102,7 @@ _FORMAT = "knightfall game 1"
 
 
 def save(game: InteractiveGame) -> None:
-    """Write the game to its file, or to a new one; whoever reads it sees all of it or nothing."""
+    """Write the game to its file, or to a new one, in one step."""
     if game.file is None:
         game.file = _new_file()
     content = {
@@ -119,7 +119,7 @@ def save(game: InteractiveGame) -> None:
 
 
 def _new_file() -> Path:
-    """A file nobody has: the time and this process's number are its name."""
+    """Return a path that does not exist yet, named by the time and the process id."""
     folder = games_folder()
     folder.mkdir(parents=True, exist_ok=True)
     stem = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
@@ -132,7 +132,7 @@ def _new_file() -> Path:
 
 
 def resume_command(game: InteractiveGame) -> str:
-    """What to type to go on with a saved game."""
+    """Return the command that resumes a saved game."""
     import shlex
 
     file = game.file or Path()
@@ -145,7 +145,7 @@ def resume_command(game: InteractiveGame) -> str:
 
 
 def load(which: str) -> InteractiveGame:
-    """The game of that name or file; `last` is the newest that is not over."""
+    """Return the saved game of a name or file; ``last`` is the newest unfinished one."""
     if which == LAST:
         return _last()
     file = Path(which).expanduser()
@@ -162,12 +162,12 @@ def _last() -> InteractiveGame:
         if game.winner is None:
             return game
     raise KnightfallError(
-        f"there is no unfinished game in {games_folder()}: knightfall play begins one"
+        f"there is no unfinished game in {games_folder()}: knightfall play starts one"
     )
 
 
 def _read(file: Path) -> InteractiveGame:
-    """Check everything: the file may be damaged, or somebody else's."""
+    """Read a saved game; raise KnightfallError if its content is not valid."""
     data = read_bytes(file, MOST_BYTES)
     try:
         content = check_format(parse_json(decoded(data, file.name)), _FORMAT)
@@ -183,7 +183,7 @@ _SAVED: dict[Any, Any] = {
     "agent_resigned?": bool,
     ...: object,
 }
-"""What a saved game has beside the game itself."""
+"""The fields of a saved game, other than its start and moves."""
 
 
 def _game(content: dict[str, Any], file: Path) -> InteractiveGame:

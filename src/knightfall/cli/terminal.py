@@ -1,4 +1,4 @@
-"""Standard output and errors: JSON for scripts, rich for people, and one line for every failure."""
+"""Standard output and errors: JSON or reports, and one line on stderr for every failure."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
 
+from knightfall.cli.help_format import PlainGroup
 from knightfall.display.numbers import count, duration, for_json
 from knightfall.display.printable import console as console
 from knightfall.display.printable import one_line
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 
 def print_json(thing: Any) -> None:
-    """One line of JSON, at once."""
+    """Print a value as one line of JSON and flush it."""
     print(json.dumps(thing, allow_nan=False), flush=True)
 
 
 def print_report(report: Displayable, *, json: bool) -> None:
-    """A report for a person, or the same as JSON."""
+    """Print a report as text, or as one line of JSON."""
     from knightfall.display.report import print_parts
 
     if json:
@@ -44,11 +44,11 @@ def print_report(report: Displayable, *, json: bool) -> None:
         print_parts(report.parts())
 
 
-# -- what a search has to say ----------------------------------------------------------------
+# -- reports of a search ---------------------------------------------------------------------
 
 
 def report_json(report: Report) -> dict[str, Any]:
-    """A report as JSON."""
+    """Return a search report as values for JSON."""
     return {
         "move": report.move,
         "score": for_json(report.score),
@@ -64,12 +64,12 @@ def report_json(report: Report) -> dict[str, Any]:
 
 
 def verdict(report: Report) -> str:
-    """The score in words where it is certain, as a number where it is not."""
+    """Return a proven score as "win in 5 plies" or "loss …", any other score as a number."""
     if report.proven:
         end = "win" if report.score > 0 else "loss"
         if report.plies is None:
             return end
-        # Beyond the depth searched, a shorter way may exist.
+        # Beyond the searched depth, a shorter win may exist.
         exact = report.plies <= report.depth
         return f"{end} {'in' if exact else 'within'} {count(report.plies, 'ply', 'plies')}"
     if report.score == 0:
@@ -78,9 +78,9 @@ def verdict(report: Report) -> str:
 
 
 def effort(report: Report) -> str:
-    """Return how deep a search looked and what that cost; an empty string if it did not look.
+    """Return the depth, nodes and time of a search; an empty string if there was none.
 
-    A time of 0 was too short for the clock or not measured, and is left out.
+    A time of 0 was not measured, or too short to measure, and is left out.
     """
     if report.depth == 0:
         return ""
@@ -94,25 +94,24 @@ def effort(report: Report) -> str:
 BAD_INPUT, INTERNAL = 2, 1
 
 PIPE_CLOSED = 141
-"""128 + SIGPIPE: what shells report for any program whose reader has left, as in `yes | head -1`.
+"""128 + SIGPIPE: the exit code if the reader of a pipe has closed it, as in `yes | head -1`.
 
-Nobody sees it after `| head` unless they ask for it (pipefail), and then they can tell output that
-was cut short from output that was complete.
+Shells show it only with ``pipefail``; then it tells output that was cut short from complete output.
 """
 
-# Typer exports this one usage error; the class of all of them is the one it derives from.
+# Typer exports only this usage error; its base is the class of all usage errors.
 _UsageError: Any = typer.BadParameter.__base__
 
 _ROWS = re.compile(r"[0-9*Nn]+(?:/[0-9*Nn]+){2,}(?:\[[Nn]*\])?", re.ASCII)
 
 
-class GuardedGroup(TyperGroup):
-    """The group of all commands, with everything that can go wrong caught around it."""
+class GuardedGroup(PlainGroup):
+    """A group of commands in which every failure becomes one line and an exit code."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> Any:
-        """Read the command line."""
+        """Parse the command line."""
         with guarded():
             _refuse_unquoted(args)
             return super().make_context(info_name, args, parent, **extra)
@@ -136,7 +135,7 @@ def guarded() -> Iterator[None]:
         _fail(str(error), BAD_INPUT)
     except _UsageError as error:
         where = error.ctx.command_path if error.ctx else "knightfall"
-        # Pydantic, which Typer may ask, begins its messages with what it thinks of them.
+        # Pydantic, which Typer uses if installed, puts "Value error, " before messages.
         message = error.format_message().replace("Value error, ", "").rstrip(".")
         _fail(f"{message} (see {where} --help)", BAD_INPUT)
     except (KeyboardInterrupt, typer.Abort):
@@ -163,10 +162,10 @@ def guarded() -> Iterator[None]:
 
 
 def say(text: str) -> None:
-    """One line on stderr."""
+    """Print one line on stderr."""
     try:
         print(one_line(text), file=sys.stderr, flush=True)
-    except BrokenPipeError:  # nobody listens; the exit code says it, too
+    except BrokenPipeError:  # the reader has gone; the exit code still tells the failure
         _silence(sys.stderr)
 
 
@@ -176,7 +175,7 @@ def _fail(message: str, code: int) -> NoReturn:
 
 
 def _refuse_unquoted(args: Sequence[str]) -> None:
-    """A FEN without quotes arrives in pieces; no command wants them like that."""
+    """Raise KnightfallError if two arguments are the parts of a FEN without quotes."""
     for rows, side in pairwise(args):
         if side in ("w", "b") and _ROWS.fullmatch(rows):
             raise KnightfallError(f'the FEN must be in quotes, as one argument: "{rows} {side}"')
@@ -184,7 +183,7 @@ def _refuse_unquoted(args: Sequence[str]) -> None:
 
 @contextmanager
 def _warnings_as_lines() -> Iterator[None]:
-    """Print each warning once, without the line of code that gave it."""
+    """Print each warning once, as one line without its place in the code."""
     told: set[str] = set()
 
     def tell(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -201,7 +200,11 @@ def _warnings_as_lines() -> Iterator[None]:
 
 
 def tolerate_any_stream() -> None:
-    """Bad bytes and characters that cannot be shown become question marks; closed is empty."""
+    """Make the standard streams safe to use.
+
+    Bytes and characters that cannot be encoded become question marks, and a closed stream is
+    replaced by the null device.
+    """
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             nowhere = open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8")  # noqa: SIM115
@@ -212,8 +215,11 @@ def tolerate_any_stream() -> None:
 
 
 def close_output(exit: SystemExit) -> Any:
-    """Flush what is left before Python does, which would complain; the exit code to end with."""
-    # Rich and Typer, too, leave when nobody reads: with 1, and this as the reason.
+    """Flush both output streams and return the exit code to end with.
+
+    Python flushes them at exit, too, but prints an error if the reader of a pipe has gone.
+    """
+    # Rich and Typer exit with 1 if the reader has gone; the context holds the reason.
     cut = isinstance(exit.__context__, BrokenPipeError)
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -225,10 +231,10 @@ def close_output(exit: SystemExit) -> Any:
 
 
 def _silence(stream: Any) -> None:
-    """Send the rest of the output nowhere, so that Python's last flush does not complain."""
+    """Redirect a stream to the null device, so that Python's last flush does not fail."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
-    except OSError:  # a stream without a file behind it needs no silencing
+    except OSError:  # a stream without a file descriptor cannot fail
         pass

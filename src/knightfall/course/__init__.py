@@ -33,6 +33,7 @@ EXTENSION = Extension(
     agents={"course": "knightfall.course.agent:CourseAgent"},
     heuristics={"course:": "knightfall.course.student_scores.student_score:read_score"},
     commands={"course": "knightfall.course.commands:course"},
+    panels={"course": "Teach"},
 )
 
 __all__ = [

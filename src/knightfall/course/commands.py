@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from knightfall.cli.arena_options import NOTHING_MEASURED, Again, Generation, Seed
+from knightfall.cli.help_format import command_group
 from knightfall.cli.options import (
     Dask,
     Json,
     RunWorkers,
     StorePath,
-    command_group,
     store_path,
     whole_number,
 )
@@ -22,10 +22,10 @@ from knightfall.cli.terminal import print_line, print_report
 from knightfall.errors import KnightfallError, nearest
 from knightfall.files import make_folder
 
-Opponents = Annotated[
+Against = Annotated[
     list[str] | None,
     typer.Option(
-        "--opponents",
+        "--against",
         metavar="AGENT",
         help="An opponent; may be repeated. By default the course's seven of its year.",
     ),
@@ -58,7 +58,7 @@ Submission = Annotated[
 
 def run(
     path: Submission,
-    opponents: Opponents = None,
+    against: Against = None,
     pairs: Annotated[
         int | None,
         whole_number(
@@ -87,7 +87,7 @@ def run(
     Examples:
       knightfall course run AIND-Isolation
       knightfall course run game_agent.py --clock wall --pairs 20
-      knightfall course run "game_agent.py#AlphaBetaPlayer(custom_score_2)" --opponents AB_Improved
+      knightfall course run "game_agent.py#AlphaBetaPlayer(custom_score_2)" --against AB_Improved
     """
     from knightfall.arena.store_file import user_store
     from knightfall.cli.terminal import INTERRUPTED, print_report, say
@@ -97,7 +97,7 @@ def run(
 
     report = trial(
         path,
-        opponents=opponents or (),
+        opponents=against or (),
         pairs=pairs,
         time=time,
         clock=clock,
@@ -143,9 +143,11 @@ def classroom(
     folder: ClassFolder,
     output: Annotated[
         str | None,
-        typer.Option("--output", metavar="DIR", help="Where pages go; FOLDER-report if not given."),
+        typer.Option(
+            "--output", metavar="DIR", help="The folder for the pages; FOLDER-report by default."
+        ),
     ] = None,
-    opponents: Opponents = None,
+    against: Against = None,
     pairs: Annotated[int, whole_number("--pairs", "Pairs of games per opponent.")] = 5,
     classmates: Annotated[
         int,
@@ -154,7 +156,7 @@ def classroom(
             metavar="N",
             min=0,
             max=1000,
-            help="How many of the others each submission meets, too.",
+            help="Number of classmates that each submission plays.",
         ),
     ] = 4,
     time: MoveTime = None,
@@ -190,7 +192,7 @@ def classroom(
         report = hold_class(
             folder,
             output,
-            opponents=opponents or (),
+            opponents=against or (),
             pairs=pairs,
             classmates=classmates,
             time=time,
@@ -223,7 +225,10 @@ Checked = Annotated[
     ),
 ]
 Seconds = Annotated[
-    float, typer.Option("--seconds", metavar="S", min=0.1, max=3600, help="What a check may take.")
+    float,
+    typer.Option(
+        "--seconds", metavar="S", min=0.1, max=3600, help="Time limit of each check, in seconds."
+    ),
 ]
 
 
@@ -296,8 +301,6 @@ def new(folder: Folder, generation: NewGeneration = "2017b") -> None:
       knightfall course check mine
     """
     from shlex import quote
-
-    from knightfall.course.commands import begin
 
     for file in begin(folder, generation):
         print_line(f"wrote {file}")

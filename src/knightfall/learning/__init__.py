@@ -2,4 +2,7 @@
 
 from knightfall.extensions import Extension
 
-EXTENSION = Extension(commands={"learn": "knightfall.learning.commands:learn"})
+EXTENSION = Extension(
+    commands={"learn": "knightfall.learning.commands:learn"},
+    panels={"learn": "Build and learn"},
+)

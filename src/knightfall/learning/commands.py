@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from knightfall.cli.arena_options import elo_bounds, real
+from knightfall.cli.help_format import command_group
 from knightfall.cli.options import (
     Chart,
     Dask,
@@ -17,7 +18,6 @@ from knightfall.cli.options import (
     Workers,
     agent_named,
     chart_writer,
-    command_group,
     whole_number,
 )
 from knightfall.cli.terminal import INTERRUPTED, print_json, print_line, print_report, say
@@ -32,12 +32,12 @@ Boards = Annotated[
     typer.Option(
         "--board",
         metavar="WxH",
-        help="A board; may be given several times, for as many positions of each. "
-        "Without: 5x5, 5x6, 6x6, 6x7 and, two thirds of all, 7x7.",
+        help="A board; may be repeated, with equally many positions of each. By default two "
+        "thirds are 7x7, the others 5x5, 5x6, 6x6 and 6x7.",
         show_default=False,
     ),
 ]
-GamesSeed = Annotated[int, whole_number("--seed", "Which games are played.", least=0, metavar="S")]
+GamesSeed = Annotated[int, whole_number("--seed", "Seed of the games.", least=0, metavar="S")]
 PerFile = Annotated[int, whole_number("--shard", "Positions in each file.")]
 
 
@@ -60,8 +60,8 @@ def data(
     Openings are split, mirror images together: a tenth for the test, a tenth for validation. A
     position of the test or validation set, turned or mirrored, is never used for training.
 
-    The files are Parquet. After Ctrl-C the same command continues. The same settings give the same
-    files, with any number of workers. card.json and README.md describe the positions.
+    The files are Parquet. After Ctrl-C, repeat the command to continue. The same settings give the
+    same files, with any number of workers. card.json and README.md describe the positions.
 
     \b
     Examples:
@@ -77,14 +77,12 @@ def data(
     except KeyboardInterrupt:
         files = len(settings.shards())
         done = files - len(missing_shards(out, settings))
-        say(f"knightfall: interrupted with {done} of {files} files; the same command goes on")
+        say(f"knightfall: interrupted with {done} of {files} files; repeat the command to continue")
         raise typer.Exit(INTERRUPTED) from None
     if json:
         print_json(card)
         return
-    print_line(
-        f"{out}: {card['kept']:,} positions ({card['duplicates']:,} more were there already)"
-    )
+    print_line(f"{out}: {card['kept']:,} positions ({card['duplicates']:,} duplicates left out)")
     splits = [f"{name} {number:,}" for name, number in card["splits"].items()]
     print_line(f"{', '.join(splits)}; the mover wins {percent(card['wins'])}")
     print_line(f"more in {out / 'README.md'}")
@@ -98,19 +96,21 @@ Data = Annotated[
     typer.Argument(metavar="DATA", help="A folder that learn data wrote.", show_default=False),
 ]
 Models = Annotated[
-    Path, typer.Argument(metavar="OUT", help="The folder for the models.", show_default=False)
+    Path, typer.Argument(metavar="FOLDER", help="The folder for the models.", show_default=False)
 ]
 Kinds = Annotated[
     list[str] | None,
     typer.Option(
         "--kind",
         metavar="KIND",
-        help="linear or net; both if it is not given.",
+        help="linear or net; both by default.",
         show_default=False,
     ),
 ]
-Epochs = Annotated[int, whole_number("--epochs", "How often the net sees all positions.")]
-FitSeed = Annotated[int, whole_number("--seed", "Of the order of positions.", least=0, metavar="S")]
+Epochs = Annotated[int, whole_number("--epochs", "How many times the net sees all positions.")]
+FitSeed = Annotated[
+    int, whole_number("--seed", "Seed of the order of positions.", least=0, metavar="S")
+]
 Ablate = Annotated[
     bool, typer.Option("--ablate", help="Also fit without each group of features in turn.")
 ]
@@ -129,9 +129,9 @@ def fit(
 ) -> None:
     """Fit a linear model and a net to labelled positions.
 
-    Both models are judged on positions from openings that they never saw. OUT gets
+    Both models are judged on positions from openings that they never saw. FOLDER gets
     learned_linear.json, learned_net.json, and models.py with a heuristic for each model. After an
-    interruption the same command continues with the next epoch.
+    interruption, repeat the command to continue with the next epoch.
 
     \b
     Examples:
@@ -155,20 +155,20 @@ Sum = Annotated[
     str,
     typer.Argument(
         metavar="SUM",
-        help="Heuristics with weights to begin with, as in improved+0.5*bfs_reach.",
+        help="A sum of heuristics with first weights, as in improved+0.5*bfs_reach.",
         show_default=False,
     ),
 ]
-Nodes = Annotated[int, whole_number("--nodes", "Nodes a move, for everybody who tunes.")]
+Nodes = Annotated[int, whole_number("--nodes", "Nodes per move of all players while tuning.")]
 Second = Annotated[
     int | None,
     whole_number(
         "--second",
-        "The budget at which it must hold as well; four times --nodes by default.",
+        "Nodes per move of the second confirmation; four times --nodes by default.",
         show_default=False,
     ),
 ]
-Generations = Annotated[int, whole_number("--generations", "How often all candidates change.")]
+Generations = Annotated[int, whole_number("--generations", "Number of generations of candidates.")]
 Population = Annotated[int, whole_number("--population", "Candidates in a generation.")]
 Pairs = Annotated[
     int, whole_number("--pairs", "Pairs of games of each candidate against each opponent.")
@@ -178,21 +178,29 @@ Against = Annotated[
     typer.Option(
         "--against",
         metavar="AGENT",
-        help="Whom candidates meet: an agent, or start, which is SUM as given and the default; "
-        "may be given several times.",
+        help="An opponent of the candidates: an agent, or start, which is SUM as given and the "
+        "default; may be repeated.",
         show_default=False,
     ),
 ]
-BoardText = Annotated[str, typer.Option("--board", metavar="WxH", help="The board.")]
+BoardText = Annotated[
+    str, typer.Option("--board", metavar="WxH", help="Width and height of the board.")
+]
 TuneSeed = Annotated[
-    int, whole_number("--seed", "Of candidates, openings and broken ties.", least=0, metavar="S")
+    int,
+    whole_number(
+        "--seed",
+        "Seed of candidates, openings and choices between equal moves.",
+        least=0,
+        metavar="S",
+    ),
 ]
 Step = Annotated[
     str,
     typer.Option(
         "--step",
         metavar="SIZE",
-        help="How far candidates are spread at first; at 1, as far as the first term varies.",
+        help="Spread of the first candidates; 1 is as much as the first term varies.",
     ),
 ]
 Gain = Annotated[
@@ -200,7 +208,7 @@ Gain = Annotated[
     typer.Option(
         "--sprt",
         metavar="ELO0,ELO1",
-        help="The gains in normalized Elo that the confirmation decides between.",
+        help="The two gains, in normalized Elo, that the confirmation decides between.",
     ),
 ]
 
@@ -231,8 +239,8 @@ def tune(
     a sequential test, at --nodes and at --second, on openings that tuning never used. A gain is
     claimed if both tests accept it; otherwise the given weights are kept.
 
-    OUT gets result.json, and expression.txt with the sum to play. After Ctrl-C the same command
-    continues. The same settings give the same result, with any number of workers.
+    FOLDER gets result.json, and expression.txt with the sum to play. After Ctrl-C, repeat the
+    command to continue. The same settings give the same result, with any number of workers.
 
     \b
     Examples:
@@ -266,8 +274,8 @@ def tune(
     except KeyboardInterrupt:
         done = generations_kept(out, settings)
         say(
-            f"knightfall: interrupted after {done} of {generations} generations; the same command "
-            "goes on"
+            f"knightfall: interrupted after {done} of {generations} generations; repeat the "
+            "command to continue"
         )
         raise typer.Exit(INTERRUPTED) from None
     draw(report)
@@ -288,7 +296,7 @@ def chances(out: Out, games: Games = 1600, seed: GamesSeed = 0, json: Json = Fal
     and how hard that is to see. The champion uses the result in lost positions, against opponents
     that it does not know.
 
-    OUT gets chances.json. It is judged on games from other openings, and on games of agents that
+    FOLDER gets chances.json. It is judged on games from other openings, and on games of agents that
     were not learned from. It takes some minutes; the same settings give the same file.
 
     \b

@@ -24,6 +24,7 @@ from knightfall.display.numbers import (
 )
 from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table
+from knightfall.display.terms import legend
 from knightfall.heuristics.expression import Expression
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
 from knightfall.learning.tune_settings import TuneSettings, agent_of
@@ -165,6 +166,8 @@ class TuneReport(Displayable):
         yield Heading("Tuned against given, on openings that the tuning never saw")
         if self.confirmations:
             yield self._confirmed()
+            yield ""
+            yield legend("pair", "LLR")
         else:
             yield "No games were needed: the tuned weights are those given."
         yield ""

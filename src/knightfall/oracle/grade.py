@@ -20,6 +20,7 @@ from knightfall.display.numbers import count, duration, for_json, interval, perc
 from knightfall.display.progress import OnProgress, progress_or_callback
 from knightfall.display.report import Displayable, Heading, Part, unicode_is_shown
 from knightfall.display.table import Table
+from knightfall.display.terms import legend
 from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.oracle.measures import Auc, Bin, Scored, auc, clustered_error, quantile_bins
@@ -204,6 +205,8 @@ class Grade(Displayable):
         yield ""
         yield Heading("Keeps the win")
         yield self._wins_kept_table()
+        yield ""
+        yield legend("hunter", "runner")
         yield ""
         yield Heading("First blunder")
         yield from self.first_blunder.parts()

@@ -6,5 +6,6 @@ EXTENSION = Extension(
     agents={"student": "knightfall.studies.student_options:StudentAgent"},
     tables={"studies": "knightfall.studies.study_files:heuristic_table"},
     commands={"reproduce": "knightfall.studies.reproduce:reproduce"},
+    panels={"reproduce": "Teach"},
     pages={"studies": "knightfall.studies.page_part:STUDIES"},
 )

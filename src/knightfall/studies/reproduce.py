@@ -30,14 +30,15 @@ def reproduce(
     study: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="STUDY",
-            help="Studies by name (lookahead staged); all by default. A wrong name lists them.",
+            metavar="STUDY...",
+            help="A study, such as lookahead or staged; all by default. A wrong name lists them.",
         ),
     ] = None,
     pairs: Annotated[
         int,
         whole_number(
-            "--pairs", "Pairs of games per opponent; each match of the league has a twentieth."
+            "--pairs",
+            "Pairs of games per opponent; two heuristics of the league play a twentieth of it.",
         ),
     ] = PAIRS,
     budget: Annotated[
@@ -46,7 +47,7 @@ def reproduce(
             "--budget",
             metavar="NAME",
             help="course (as the authors' agents played), time (equal time), nodes (2,500 for "
-            "all), never (as course, but no agent resigns) or all.",
+            "all), never (as course, but without resigning) or all.",
         ),
     ] = "all",
     seed: Seed = 0,
@@ -55,7 +56,7 @@ def reproduce(
         typer.Option(
             "--output",
             metavar="DIR",
-            help="Folder for the report; by default docs/studies in a checkout, else studies.",
+            help="The folder for the report; by default docs/studies in a checkout, else studies.",
         ),
     ] = None,
     no_league: Annotated[
@@ -68,8 +69,8 @@ def reproduce(
         bool,
         typer.Option(
             "--fit",
-            help="Fit the conditions of each study again (takes minutes) instead of using the "
-            "recorded ones, and write them to fit.json in the folder of the report.",
+            help="Fit the conditions of each study again (minutes) instead of using the recorded "
+            "ones; the result is written to fit.json in the output folder.",
         ),
     ] = False,
     workers: RunWorkers = None,
@@ -83,8 +84,8 @@ def reproduce(
     Each study's own tournament is played as its author's agents played it, then at equal time, at
     equal nodes and without resigning. The heuristics that its author wished for are played as well,
     then a league of all heuristics, with the oracle's grades. The report compares published and
-    measured results and gives a verdict on every claim. After an interruption the same command
-    continues. Without matplotlib everything but the charts is written.
+    measured results and gives a verdict on every claim. After an interruption, repeat the command
+    to continue. Without matplotlib everything but the charts is written.
 
     \b
     Examples:
@@ -139,7 +140,7 @@ def reproduce(
         if interrupted:
             say(
                 f"knightfall: interrupted after {len(played)} of {len(wanted)} runs; every game "
-                "played so far is stored, and the same command continues from there"
+                "played so far is stored; repeat the command to continue"
             )
             raise typer.Exit(INTERRUPTED)
         runs = dict(zip(wanted, played, strict=True))
@@ -229,8 +230,8 @@ def _fitted(chosen: Sequence[Study], seed: int, options: RunnerOptions) -> Mappi
             return fit(chosen, seed=seed, options=on_all_cores(options), progress=show)
     except KeyboardInterrupt:
         say(
-            "knightfall: interrupted while fitting; every trial so far is stored, and the same "
-            "command continues from there"
+            "knightfall: interrupted while fitting; every trial so far is kept: repeat the "
+            "command to continue"
         )
         raise typer.Exit(INTERRUPTED) from None
 
@@ -262,7 +263,7 @@ def _graded(ids: Sequence[str], seed: int, options: RunnerOptions) -> list[Heuri
             )
     except KeyboardInterrupt:
         say(
-            "knightfall: interrupted while grading; all games and the grades so far are stored, "
-            "and the same command continues from there"
+            "knightfall: interrupted while grading; all games and grades so far are stored: "
+            "repeat the command to continue"
         )
         raise typer.Exit(INTERRUPTED) from None

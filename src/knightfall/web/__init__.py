@@ -6,5 +6,6 @@ EXTENSION = Extension(
     commands={
         "serve": "knightfall.web.commands:serve",
         "site": "knightfall.web.commands:site",
-    }
+    },
+    panels={"serve": "Build and learn", "site": "Build and learn"},
 )

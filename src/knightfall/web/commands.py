@@ -15,7 +15,7 @@ from knightfall.cli.terminal import INTERRUPTED, print_json, print_line, say
 Out = Annotated[
     Path,
     typer.Argument(
-        metavar="OUT",
+        metavar="FOLDER",
         help="The folder to write to; with --single-file, the HTML file.",
         show_default=False,
     ),

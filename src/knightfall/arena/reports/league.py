@@ -14,6 +14,7 @@ from knightfall.arena.standings import Standing, entrant_dict, short_names, stan
 from knightfall.display.numbers import for_json, interval, percent, plus_minus
 from knightfall.display.report import Heading, Part
 from knightfall.display.table import Table
+from knightfall.display.terms import legend
 
 if TYPE_CHECKING:
     from knightfall.arena.run_loop import Scoreboard
@@ -58,6 +59,7 @@ class LeagueReport(RunReport):
             "Elo around the mean of those who both won and lost, ± 95 %. Moving first is worth "
             f"{plus_minus(found.seat_elo, found.seat_error)} Elo."
         )
+        yield legend("hunter", "runner")
         if len(self.order) <= WIDEST:
             yield ""
             yield Heading("Elo differences (row less column), ± 95 %")

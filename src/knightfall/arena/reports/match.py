@@ -12,6 +12,7 @@ from knightfall.arena.run_loop import test_of
 from knightfall.arena.standings import entrant_dict, losses, pair_counts, pair_statistics, standings
 from knightfall.display.numbers import count, for_json, interval, mean, percent, plus_minus, signed
 from knightfall.display.report import Part
+from knightfall.display.terms import legend
 
 if TYPE_CHECKING:
     from knightfall.arena.plan import Plan
@@ -71,6 +72,9 @@ class MatchReport(RunReport):
                 f"{_searched(effort)}lost by {losses(row)}"
             )
         yield from self.unusual_losses()
+        yield ""
+        test = () if self.test is None else ("LLR",)
+        yield legend("pair", "nElo", "LOS", *test, "hunter", "runner")
         yield ""
         yield self.words
 

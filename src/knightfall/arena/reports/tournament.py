@@ -27,6 +27,7 @@ from knightfall.arena.tournament_plan import command_of, mixture
 from knightfall.display.numbers import NOTHING, count, interval, percent, plus_minus, signed
 from knightfall.display.report import Part
 from knightfall.display.table import Table
+from knightfall.display.terms import legend
 
 if TYPE_CHECKING:
     from knightfall.arena.plan import Plan
@@ -104,6 +105,7 @@ class TournamentReport(RunReport):
             f"{count(games, 'game')} each. Moving first is worth "
             f"{plus_minus(found.seat_elo, found.seat_error)} Elo."
         )
+        yield legend("pair", "hunter", "runner")
         yield from (f"Mixed protocols: {text}." for text in mixture(self.plan))
         yield from self.unusual_losses()
         if self.no_verdict:

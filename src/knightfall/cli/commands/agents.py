@@ -1,4 +1,4 @@
-"""``knightfall agents`` and ``grade``: the kinds of agents, and how well one plays."""
+"""``knightfall agents`` and ``grade``: list the kinds of agents; grade one by exact values."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 def agents(json: Json = False) -> None:
     """List the kinds of agents and the course's names.
 
-    An agent is a string: a kind, a heuristic, a budget (depth=5, nodes=2500, time=150ms) and
-    perhaps seed=N, which breaks ties.  Course names stand for such strings; 2017a:AB_Open picks
-    the protocol when a name is in more than one.
+    An agent is a string: a kind, a heuristic, a budget (depth=5, nodes=2500 or time=150ms) and
+    perhaps seed=N, which breaks ties.  A course name is short for such a string; if several
+    protocols have the name, a prefix chooses one: 2017a:AB_Open.
 
     \b
     Examples:
@@ -67,7 +67,7 @@ def agents(json: Json = False) -> None:
 
 
 def _expansion(agent: Agent) -> str:
-    """What a name stands for; some leave the heuristic to the student."""
+    """Return the agent string that a course name is short for."""
     if not agent.argument or agent.heuristic:
         return str(agent)
     return str(agent).replace("(", "(your heuristic, ", 1)
@@ -76,12 +76,12 @@ def _expansion(agent: Agent) -> str:
 # -- grade ------------------------------------------------------------------------------------
 
 
-Who = Annotated[str, agent_argument("AGENT", "Who is graded.")]
+Who = Annotated[str, agent_argument("AGENT", "The agent to grade.")]
 Openings = Annotated[
-    int, whole_number("--openings", "Games to play, each from another opening.", least=0)
+    int, whole_number("--openings", "Games to play, each from its own opening.", least=0)
 ]
-Seed = Annotated[int, whole_number("--seed", "Which openings are drawn.", least=0, metavar="S")]
-Size = Annotated[str, typer.Option("--board", metavar="WxH", help="The board.")]
+Seed = Annotated[int, whole_number("--seed", "Seed of the random openings.", least=0, metavar="S")]
+Size = Annotated[str, typer.Option("--board", metavar="WxH", help="Width and height of the board.")]
 
 
 def grade(
@@ -97,22 +97,21 @@ def grade(
 ) -> None:
     """Grade an agent against the exact truth.
 
-    The agent plays itself from random openings, and the solver judges every move.  What counts is
-    how often a won position is kept won where there was a real choice: some moves win, some lose.
-    "At random" is what random moves would have kept in the same positions.  Intervals take
-    decisions for independent; the standard error knows that those of one game are not, nor those
-    of games from mirrored openings.
+    The agent plays itself from random openings, and the solver judges every move.  The grade is
+    how often it keeps a won position won where it has a real choice: some moves win, some lose.
+    "At random" is the rate of random moves in the same positions.  The intervals assume independent
+    decisions; the standard error allows for decisions of one game, and of games from mirrored
+    openings, being related.
 
-    A hunter can take escape cells from the other knight, a runner cannot.  In the opening more
-    than two thirds of the board are open, in the end not more than a third.
+    The hunter can take escape cells from the other knight, the runner cannot.  In the opening more
+    than two thirds of the board are open, in the end at most one third.
 
-    The second table sorts positions by the agent's own score, proven ones apart, and tells how
-    many are really won.  AUC is the chance that a won position scores above a lost one: 1 is an
-    oracle, 0.5 a coin.
+    The second table groups positions by the agent's own score, proven scores apart, and shows how
+    many are really won.  AUC is the chance that a won position scores higher than a lost one: 1 is
+    perfect, 0.5 is a coin toss.
 
-    The seed draws the openings, those that a match of that seed plays first, and nothing else.
-    Same seed, same numbers, whoever plays: this process, workers or a Dask cluster; only time
-    budgets do not repeat.
+    The openings are the first ones of a match with the same seed.  The same seed gives the same
+    numbers in this process, with workers and on a Dask cluster, except with time budgets.
 
     \b
     Examples:

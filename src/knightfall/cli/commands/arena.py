@@ -18,11 +18,12 @@ from knightfall.cli.arena_options import (
     given_test,
     of_generation,
     plays_a_run,
+    real,
 )
 from knightfall.cli.options import whole_number
 from knightfall.errors import KnightfallError
 
-A = Annotated[str, typer.Argument(metavar="A", help="The agent whose Elo it is.")]
+A = Annotated[str, typer.Argument(metavar="A", help="The agent whose results are shown.")]
 B = Annotated[str, typer.Argument(metavar="B", help="Its opponent.")]
 
 
@@ -33,7 +34,8 @@ def match(
     pairs: Annotated[
         int | None,
         whole_number(
-            "--pairs", "Pairs of games: 100 by default, with --sprt at most every opening."
+            "--pairs",
+            "Pairs of games; by default 100, or with --sprt as many as there are openings.",
         ),
     ] = None,
     sprt: Bounds = None,
@@ -43,9 +45,12 @@ def match(
     budget: BudgetText = None,
     generation: Generation = None,
 ) -> Event:
-    """Let two agents meet, each opening from both seats.
+    """Play two agents against each other, in pairs of games.
 
-    --generation is for every course: agent that does not say its own.
+    A pair is two games from one opening, with the seats swapped.  The report shows Elo with its
+    95 % error; nElo, normalized Elo, which is the advantage relative to how much results vary; and
+    LOS, the likelihood that A is the better agent.  --generation applies to course: agents that
+    name no generation.
 
     \b
     Examples:
@@ -95,7 +100,7 @@ def tournament(
         int | None,
         whole_number(
             "--pairs",
-            "Pairs of games against each opponent, instead of playing until it is decided.",
+            "Pairs of games against each opponent, instead of playing until decided.",
         ),
     ] = None,
     course_only: Annotated[
@@ -128,17 +133,17 @@ def tournament(
         typer.Option(
             "--timer-threshold",
             metavar="TIME",
-            help="The course's TIMER_THRESHOLD: a search stops when so much of the time limit is "
-            "left, 10ms if not given.",
+            help="The course's TIMER_THRESHOLD: a search stops when this much of the time limit is "
+            "left; 10ms by default.",
         ),
     ] = None,
 ) -> Event:
-    """Play the course's tournament, and go on until it is decided.
+    """Play the course's tournament until it is decided.
 
-    Each test agent meets each opponent, in pairs: one opening, played from both seats.  After the
-    course's own games it goes on until each test agent is better or worse than the first, or the
-    difference is known to within two points.  A heuristic alone plays with the course's search.
-    Interrupted, the same command goes on.
+    Each test agent plays each opponent in pairs: two games from one opening, with seats swapped.
+    After the course's own number of games, play continues until each test agent is better or worse
+    than the first one, or their difference is known to within two points.  A heuristic alone plays
+    with the course's search.  To continue after an interruption, repeat the command.
 
     \b
     Examples:
@@ -168,12 +173,12 @@ def tournament(
 
 @plays_a_run
 def league(
-    agents: Annotated[list[str], typer.Argument(metavar="AGENT...", help="Two or more.")],
+    agents: Annotated[list[str], typer.Argument(metavar="AGENT...", help="Two or more agents.")],
     gauntlet: Annotated[
         int | None,
         whole_number(
             "--gauntlet",
-            "Only the first N meet all the others; by default everyone meets everyone.",
+            "Only the first N agents play all others; by default all play each other.",
         ),
     ] = None,
     until: Annotated[
@@ -181,16 +186,18 @@ def league(
         typer.Option(
             "--until",
             metavar="ERROR",
-            help="Stop once each neighbour in the ranking is told apart, or known to within so "
-            "many Elo.",
+            help="Stop when neighbours in the ranking are told apart, or their difference is known "
+            "to within this many Elo.",
         ),
     ] = None,
     pairs: Pairs = 50,
     budget: BudgetText = None,
 ) -> Event:
-    """Rate many agents.
+    """Rate many agents in one list.
 
-    Everyone meets everyone, or a few meet all the others; ratings are Bradley and Terry's.
+    All agents play each other, or the first few play all others.  Ratings are fitted by the
+    Bradley-Terry model.  The table also shows the win rate as hunter, which can take escape cells
+    from the other knight, and as runner, which cannot.
 
     \b
     Examples:
@@ -200,26 +207,23 @@ def league(
     """
     from knightfall.arena import api
 
+    wanted = "a number of Elo above 0, as in --until 10"
     return api.league, {
         "agents": agents,
         "pairs": pairs,
         "gauntlet": gauntlet,
-        "until": None if until is None else _elo(until),
+        "until": None if until is None else real(until, wanted),
         "budget": budget,
     }
-
-
-def _elo(text: str) -> float:
-    from knightfall.cli.arena_options import real
-
-    return real(text, "a number of Elo above 0, as in --until 10")
 
 
 # -- worth ------------------------------------------------------------------------------------
 
 
 Judged = Annotated[str, typer.Argument(metavar="A", help="A heuristic, or an agent id(…).")]
-ComparedWith = Annotated[str, typer.Argument(metavar="[B]", help="What it is compared with.")]
+ComparedWith = Annotated[
+    str, typer.Argument(metavar="B", help="The heuristic or agent to compare with.")
+]
 
 
 @plays_a_run
@@ -231,7 +235,7 @@ def worth(
         typer.Option(
             "--nodes",
             metavar="LIST",
-            help="Equal nodes for a move: 250,500,1000,2500,5000,10000 by default.",
+            help="Equal nodes per move: 250,500,1000,2500,5000,10000 by default.",
         ),
     ] = None,
     times: Annotated[
@@ -239,19 +243,20 @@ def worth(
         typer.Option(
             "--times",
             metavar="LIST",
-            help="Equal times for a move: 0.02ms,0.05ms,0.1ms,0.2ms,0.5ms by default.",
+            help="Equal times per move: 0.02ms,0.05ms,0.1ms,0.2ms,0.5ms by default.",
         ),
     ] = None,
-    no_time: Annotated[bool, typer.Option("--no-time", help="Leave equal time out.")] = False,
+    no_time: Annotated[
+        bool, typer.Option("--no-time", help="Leave out matches at equal time.")
+    ] = False,
     pairs: Pairs = 100,
 ) -> Event:
-    """Find out what a heuristic is worth after its cost.
+    """Measure what a heuristic is worth after its cost.
 
-    It plays at equal nodes, and at equal time, when it has paid for itself.
-
-    One match per budget. At equal nodes only the judgement counts; at equal time a costly heuristic
-    sees less. Time is turned into nodes by timing both on this machine first, so the games depend
-    on no clock; the store remembers, and --again measures anew.
+    One match is played per budget.  At equal nodes only the quality of the heuristic counts; at
+    equal time a slow heuristic searches fewer nodes.  Times are converted into nodes by timing both
+    heuristics on this machine first, so the games do not depend on the clock.  The store keeps the
+    timing; --again measures it again.
 
     \b
     Examples:

@@ -1,7 +1,7 @@
-"""``knightfall atlas`` and ``knightfall verify``: exact values of whole boards, and their proofs.
+"""``knightfall atlas``: exact values of whole boards, and their proofs.
 
-The stored value of every opening is built and shown.  A certificate proves that the second player
-wins; it is written and verified.
+It builds and shows the stored value of every opening.  It writes and verifies certificates, which
+prove that the second player wins.
 """
 
 from __future__ import annotations
@@ -11,18 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options import (
-    BoardName,
-    Dask,
-    Json,
-    Threads,
-    Workers,
-    board_named,
-    command_group,
-    threads_or_map,
-)
+from knightfall.cli.help_format import command_group
+from knightfall.cli.options import BoardName, Dask, Json, Workers, board_named, chosen_map
 from knightfall.cli.terminal import print_json, print_line, say
 from knightfall.display.numbers import duration, percent
+from knightfall.display.terms import legend
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
@@ -31,61 +24,65 @@ if TYPE_CHECKING:
 
 atlas = command_group(
     "atlas",
-    """Look at the stored value of every opening.
+    """Show, build and prove the exact value of every opening.
 
-    All boards with sides from 3 to 7 come with knightfall; others can be built.
+    The atlas stores who wins each opening of a board.  All boards with sides from 3 to 7 come with
+    knightfall; others can be built.
 
     \b
     Examples:
       knightfall atlas show 7x7
       knightfall atlas build 5x8
       knightfall atlas certify 7x7
+      knightfall atlas verify certificate-7x7.txt
     """,
 )
 
 
 Placement = Annotated[
-    str | None, typer.Argument(metavar="CELL", help="A first placement: show the replies to it.")
+    str | None, typer.Argument(metavar="CELL", help="A first placement; show the replies to it.")
 ]
-Out = Annotated[
-    Path | None,
-    typer.Option("--out", metavar="FILE", help="Write there, not into your data folder."),
-]
-CertificateOut = Annotated[
+Output = Annotated[
     Path | None,
     typer.Option(
-        "--out", metavar="FILE", help="Write there, not to certificate-BOARD.txt in this folder."
+        "--output", metavar="FILE", help="Write to this file; by default into your data folder."
+    ),
+]
+CertificateOutput = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        metavar="FILE",
+        help="Write to this file; by default certificate-BOARD.txt in the current folder.",
     ),
 ]
 Again = Annotated[
-    bool, typer.Option("--again", help="Solve even a board that is in the atlas already.")
+    bool, typer.Option("--again", help="Solve the board again if it is in the atlas.")
 ]
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The certificate.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The certificate to check.")]
 SHOWN = 12
-"""Exceptions that are listed; there are hundreds on small boards."""
+"""Number of exceptions that are listed; small boards have hundreds."""
 
 
-@atlas.command(name="certify")
 def certify(
     board: BoardName,
-    out: CertificateOut = None,
-    threads: Threads = 1,
+    output: CertificateOutput = None,
     workers: Workers = None,
     dask: Dask = None,
     json: Json = False,
 ) -> None:
     """Write a proof that the second player wins from free placement.
 
-    It holds an answer to every first placement and to every move from then on, down to positions
-    that are quickly searched; knightfall verify checks it.  7x7 takes half a minute on one
-    processor.  Where a side is even the proof is one line: the second player mirrors each move in
-    the board's centre.
+    The certificate holds an answer to every first placement and to every later move, down to
+    positions that are quickly searched; knightfall atlas verify checks it.  7x7 takes half a minute
+    on one processor.  If a side is even the proof is one line: the second player mirrors each move
+    in the board's centre.
 
     \b
     Examples:
-      knightfall atlas certify 7x7 --threads 2
+      knightfall atlas certify 7x7 --workers 2
       knightfall atlas certify 7x7 --dask tcp://host:8786
-      knightfall atlas certify 8x8 --out proof.txt
+      knightfall atlas certify 8x8 --output proof.txt
     """
     import time
 
@@ -94,11 +91,9 @@ def certify(
     from knightfall.solver.certificate import certify as prove
 
     there = board_named(board)
-    map_calls = threads_or_map(
-        threads, workers, dask, lambda cell: f"the answers to {there.name(cell)}"
-    )
+    map_calls = chosen_map(workers, dask, lambda cell: f"the answers to {there.name(cell)}")
     name = f"{there.width}x{there.height}"
-    file = Path(f"certificate-{name}.txt") if out is None else out
+    file = Path(f"certificate-{name}.txt") if output is None else output
     check_output(file)
     start = time.perf_counter()
     with progress() as shown:
@@ -109,7 +104,7 @@ def certify(
                 f"{time.perf_counter() - start:.0f} s"
             )
 
-        certificate = prove(there, threads=threads, on_progress=told, map_calls=map_calls)
+        certificate = prove(there, on_progress=told, map_calls=map_calls)
     certificate.write(file)
     seconds = time.perf_counter() - start
     size, answers = file.stat().st_size, certificate.answers
@@ -126,28 +121,26 @@ def certify(
         )
 
 
-@atlas.command(name="build")
 def build(
     board: BoardName,
-    threads: Threads = 1,
     workers: Workers = None,
     dask: Dask = None,
-    out: Out = None,
+    output: Output = None,
     again: Again = False,
     json: Json = False,
 ) -> None:
     """Solve every opening of a board and keep the answers.
 
-    A build that was stopped, by Ctrl-C or otherwise, goes on where it was.  7x7 takes minutes,
-    7x8 hours, 8x8 days.  A board that is in the atlas is not solved again; with --out its entries
-    are copied.
+    A build that was stopped, by Ctrl-C or otherwise, continues where it was.  7x7 takes minutes,
+    7x8 hours, 8x8 days.  A board that is in the atlas is not solved again; with --output its
+    entries are copied.
 
     \b
     Examples:
-      knightfall atlas build 7x7 --threads 2
+      knightfall atlas build 7x7 --workers 2
       knightfall atlas build 5x8
       knightfall atlas build 7x8 --dask tcp://host:8786
-      knightfall atlas build 7x7 --again --threads 2
+      knightfall atlas build 7x7 --again --workers 2
     """
     import time
 
@@ -157,16 +150,16 @@ def build(
     from knightfall.solver.atlas_build import Builder, name_of, save, upright, user_file
 
     there = upright(board_named(board))
-    map_calls = threads_or_map(threads, workers, dask, lambda cells: f"the openings like {cells}")
-    file = user_file() if out is None else out
+    map_calls = chosen_map(workers, dask, lambda cells: f"the openings like {cells}")
+    file = user_file() if output is None else output
     check_output(file)
     start = time.perf_counter()
-    builder = Builder(there, threads=threads)
+    builder = Builder(there)
     known = None if again else entries_of(there)
     if known is not None:
-        if out is not None:
-            save(out, name_of(there), known)
-        _tell_known(name_of(there), len(builder.classes), out, json)
+        if output is not None:
+            save(output, name_of(there), known)
+        _tell_known(name_of(there), len(builder.classes), output, json)
         return
     with progress() as shown:
 
@@ -179,7 +172,7 @@ def build(
             entries = builder.build(told, map_calls)
         except KeyboardInterrupt:
             done, of = len(builder.resumed()), len(builder.classes)
-            say(f"{done} of {of} classes are solved and kept; the same command goes on from there")
+            say(f"{done} of {of} classes are solved and kept; repeat the command to continue")
             raise
     save(file, name_of(there), entries)
     builder.journal.unlink(missing_ok=True)
@@ -195,22 +188,22 @@ def build(
         )
 
 
-def _tell_known(name: str, classes: int, out: Path | None, json: bool) -> None:
+def _tell_known(name: str, classes: int, output: Path | None, json: bool) -> None:
     if json:
         facts = {"board": name, "classes": classes, "resumed": classes, "nodes": 0}
-        print_json({**facts, "seconds": 0.0, "file": None if out is None else str(out)})
+        print_json({**facts, "seconds": 0.0, "file": None if output is None else str(output)})
     else:
-        written = "" if out is None else f"; written to {out}"
+        written = "" if output is None else f"; written to {output}"
         print_line(f"{name} is in the atlas already (--again solves it anew){written}")
 
 
-@atlas.command(name="show")
 def show(board: BoardName, cell: Placement = None, json: Json = False) -> None:
-    """Show what the atlas knows of a board, or of one first placement.
+    """Show the stored values of a board, or of one first placement.
 
-    The picture counts, for each cell the first player may choose, the second player's winning
-    replies.  With a CELL it shows each reply instead: + if it wins and - if it loses, with the
-    plies the game lasts, and whether the second player then hunts (bold) or runs.
+    The picture shows, for each first placement, the number of the second player's winning replies.
+    With a CELL it shows each reply to it: + if it wins and - if it loses, with the plies that the
+    game lasts, in bold if the second player is then the hunter.  The hunter can take escape cells
+    from the other knight, the runner cannot.
 
     \b
     Examples:
@@ -230,7 +223,7 @@ def show(board: BoardName, cell: Placement = None, json: Json = False) -> None:
 
 
 def survey_json(seen: Survey) -> dict[str, Any]:
-    """A survey as JSON."""
+    """Return a survey of a board as values for JSON."""
     name = seen.board.name
     return {
         "board": f"{seen.board.width}x{seen.board.height}",
@@ -258,7 +251,8 @@ def _show(seen: Survey) -> None:
     print_line(f"{board.width}x{board.height}: {total:,} openings in {seen.classes} classes")
     print_line(f"  first player wins {seen.first_wins:,}, second player wins {seen.second_wins:,}")
     print_line(f"  the hunter wins {seen.hunter_wins:,}, the runner {total - seen.hunter_wins:,}")
-    print_line(f"  from the empty board the {winner} player wins\n")
+    print_line(f"  from the empty board the {winner} player wins")
+    print_line(f"({legend('hunter', 'runner')})\n")
     print_line("winning replies to each first placement:\n")
     counts = [seen.winning_replies(cell) for cell in range(board.cells)]
     _grid(screen, board, [(f"{count}", _shade(count, counts)) for count in counts])
@@ -307,12 +301,12 @@ def _show_replies(seen: Survey, cell: int, json: bool) -> None:
 
 
 def _shade(count: int, counts: list[int]) -> str:
-    """Few winning replies make a placement hard to answer."""
+    """Return the style of a placement; those with the fewest winning replies stand out."""
     return "bold red" if count == min(counts) < max(counts) else ""
 
 
 def _grid(screen: Any, board: Board, cells: list[tuple[str, str]]) -> None:
-    """A board of short texts with their styles."""
+    """Print a board with a short text in each cell; `cells` holds texts and styles."""
     from rich.text import Text
 
     wide = max(len(text) for text, _ in cells) + 2
@@ -330,16 +324,16 @@ def _grid(screen: Any, board: Board, cells: list[tuple[str, str]]) -> None:
 
 
 def verify(file: File, json: Json = False) -> None:
-    """Check a certificate that the second player wins on some board.
+    """Check a certificate: a proof that the second player wins.
 
-    Every line is checked by a program of one page that shares nothing with the solver:
-    knightfall/solver/verify.py, which runs without knightfall, too.  The exit code is 0 if the
-    file is a proof and 2 if it is not; then one line says where it fails.
+    The checker is a short program that shares no code with the solver: knightfall/solver/verify.py,
+    which also runs without knightfall.  The exit code is 0 if the file is a proof and 2 if it is
+    not; then one line says where it fails.
 
     \b
     Examples:
-      knightfall verify certificate-7x7.txt
-      knightfall verify --json certificate-7x7.txt
+      knightfall atlas verify certificate-7x7.txt
+      knightfall atlas verify --json certificate-7x7.txt
     """
     import time
 
@@ -353,7 +347,7 @@ def verify(file: File, json: Json = False) -> None:
     def tell(share: float) -> None:
         nonlocal told
         line = f"{percent(share, 0)} checked · {time.perf_counter() - start:.0f} s"
-        if line != told:  # thousands of times a second it is the same
+        if line != told:  # the line changes only once a second or so
             shown.say(line)
             told = line
 
@@ -361,7 +355,7 @@ def verify(file: File, json: Json = False) -> None:
         try:
             verdict = check(file, tell)
         except Refused as refused:
-            raise KnightfallError(f"{file} is no proof: {refused}") from None
+            raise KnightfallError(f"{file} is not a proof: {refused}") from None
         except OSError as error:
             raise KnightfallError(f"cannot read {str(file)!r}: {error.strerror}") from None
     seconds = time.perf_counter() - start
@@ -378,3 +372,12 @@ def verify(file: File, json: Json = False) -> None:
         print_line(
             f"verified: the second player wins on {verdict.board} from free placement ({checked})"
         )
+
+
+# -- the group --------------------------------------------------------------------------------
+
+
+atlas.command(name="show")(show)
+atlas.command(name="build")(build)
+atlas.command(name="certify")(certify)
+atlas.command(name="verify")(verify)

@@ -1,4 +1,4 @@
-"""``knightfall eval``: what heuristics say about positions."""
+"""``knightfall eval``: values of positions by heuristics, and the parts of these values."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options import Json, position_named
+from knightfall.cli.options import Json, SvgChart, check_svg, position_named
 from knightfall.cli.terminal import print_json, say
 from knightfall.display.numbers import for_json
 from knightfall.display.report import print_parts
 from knightfall.display.table import facts
 from knightfall.errors import KnightfallError
+from knightfall.files import atomic_write
 
 if TYPE_CHECKING:
     from knightfall.agents.remote_player import RemotePlayer
@@ -24,73 +25,98 @@ if TYPE_CHECKING:
     from knightfall.position import Position, Side
 
 STEP_LIMIT = 20_000_000
-"""Steps a costly heuristic may spend on one position: some tenths of a second."""
+"""Steps that a slow heuristic may spend on one position: some tenths of a second."""
 
 
 LONGEST_LINE = 1000
-"""Letters in a line of a file of FENs."""
+"""The most bytes in a line of a file of FENs."""
 
 
 class ViewedPlayer(StrEnum):
-    """The player whose view is asked."""
+    """The player for whom positions are evaluated."""
 
     w = "w"
     b = "b"
 
 
+LEARNED = "learned_linear"
+"""The heuristic that --explain explains by default."""
+
 Ids = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
         "--heuristic",
         metavar="ID",
-        help="A heuristic, or all for every published one; give it several times for several.",
+        help="A heuristic or a sum of heuristics, or all for every published one; may be repeated. "
+        f"With --explain {LEARNED} by default.",
         show_default=False,
     ),
 ]
 Fens = Annotated[
     list[str] | None,
-    typer.Argument(metavar="FEN", help="Positions, each in quotes.", show_default=False),
+    typer.Argument(metavar="FEN...", help="Positions, each in quotes.", show_default=False),
 ]
 FensFile = Annotated[
     str | None,
-    typer.Option("--fens", metavar="FILE", help="A file with one FEN a line; - reads stdin."),
+    typer.Option(
+        "--fens",
+        metavar="FILE",
+        help="Read positions from this file, one FEN per line; - reads stdin.",
+    ),
 ]
 For = Annotated[
     ViewedPlayer | None,
-    typer.Option("--for", help="Whose view; by default the side to move.", show_default=False),
+    typer.Option(
+        "--for", help="The player to evaluate for; by default the side to move.", show_default=False
+    ),
 ]
 Explain = Annotated[
     bool,
-    typer.Option("--explain", help="Also show what each term adds; see knightfall explain."),
+    typer.Option("--explain", help="Also show what each feature or term adds to the value."),
 ]
 
 
 def evaluate(
-    heuristic: Ids,
     fens: Fens = None,
+    heuristic: Ids = None,
     file: FensFile = None,
     player: For = None,
     explain: Explain = False,
+    chart: SvgChart = None,
     json: Json = False,
 ) -> None:
     """Evaluate positions with heuristics.
 
-    On a terminal that is a table; into a pipe, or with --json, a line of JSON per position.
+    It prints a table on a terminal or with --explain; into a pipe, or with --json, a line of JSON
+    for each position.
+
+    --explain lists, for learned_linear, each feature with its count, its weight in this role and
+    phase, and its share as a bar; bars to the right favour the side to move.  For a sum of
+    heuristics it lists each term at the position's phase.  For open_cluster it also marks the
+    window with most open cells, on the board and in the picture that --chart draws.
 
     \b
     Examples:
       knightfall eval --heuristic improved "7/7/1N5/7/7/4n2/7 w"
       knightfall eval --heuristic all --for b "7/7/1N5/7/7/4n2/7 w"
       knightfall eval --heuristic mine.py:cosy --heuristic "2*open-improved" --fens games.txt
-      knightfall eval --heuristic open_cluster --explain "7/2*4/1N1*3/3*1*1/1*5/1*2n2/7 w"
+      knightfall eval --explain "7/7/1N5/7/7/4n2/7 w"
+      knightfall eval --explain "7/7/1N5/7/7/4n2/7 w" --heuristic open_cluster --chart cluster.svg
     """
     if bool(fens) == (file is not None):
         raise KnightfallError(
             "give either FENs or --fens FILE, not both" if fens else "give a FEN, or --fens FILE"
         )
-    evaluators = _ready(heuristic)
+    if chart is not None and not explain:
+        raise KnightfallError(f"--chart {chart} needs --explain")
+    if not heuristic and not explain:
+        raise KnightfallError("name a heuristic, as in --heuristic improved; all means all of them")
+    check_svg(chart)
+    evaluators = _ready(heuristic or [LEARNED])
+    if chart is not None and (len(evaluators) > 1 or len(fens or ()) != 1):
+        raise KnightfallError(f"--chart {chart} takes one FEN and one heuristic")
     positions = _from_file(file) if file is not None else _from_arguments(fens or [])
-    as_json = json or not sys.stdout.isatty()
+    as_json = json or not (explain or sys.stdout.isatty())
     for where, position in positions:
         side: Side = (
             position.to_move if player is None else "w" if player is ViewedPlayer.w else "b"
@@ -98,6 +124,8 @@ def evaluate(
         with _named(where):
             values, cut = _measure(evaluators, position, side)
             explained = _explained(evaluators, position, side) if explain else []
+        if chart is not None:
+            atomic_write(chart, explained[0].svg())
         if as_json:
             row: dict[str, Any] = {"fen": position.fen, "for": side, "values": values}
             if explain:
@@ -109,19 +137,20 @@ def evaluate(
                 print_parts(["", *one.parts()])
         for name in cut:
             say(
-                f"note: {name} ran out of its {STEP_LIMIT:,} steps on {position.fen!r}: "
+                f"note: {name} used up its {STEP_LIMIT:,} steps on {position.fen!r}: "
                 "its value is the best found, not exact"
             )
 
 
 def _ready(ids: Iterable[str]) -> dict[str, Evaluator | RemotePlayer]:
-    """Whoever knows their values, by the ids they were asked for: processes for users' files."""
+    """Return an evaluator for each id; for heuristics in users' files, a player in a process."""
     from knightfall.agents import Agent, GreedyAgent
     from knightfall.agents.remote_player import players
+    from knightfall.heuristics.registry import published_ids
 
     names: list[str] = []
     for name in ids:
-        names += _published() if name.strip() == "all" else [name.strip()]
+        names += published_ids() if name.strip() == "all" else [name.strip()]
     asking = {name: GreedyAgent(str(GreedyAgent.read_argument(name))) for name in names}
     return {
         name: agent.evaluator if isinstance(agent, Agent) else agent
@@ -129,16 +158,10 @@ def _ready(ids: Iterable[str]) -> dict[str, Evaluator | RemotePlayer]:
     }
 
 
-def _published() -> list[str]:
-    from knightfall.heuristics.registry import published_ids
-
-    return list(published_ids())
-
-
 def _measure(
     evaluators: dict[str, Evaluator | RemotePlayer], position: Position, side: Side
 ) -> tuple[dict[str, float | str], list[str]]:
-    """All values, and the ids of those that are not exact."""
+    """Return the values by id, and the ids of values that are not exact."""
     values, cut = {}, []
     for name, one in evaluators.items():
         value, exact = one.measure(position, side, step_limit=STEP_LIMIT)
@@ -163,17 +186,18 @@ def _from_arguments(fens: Iterable[str]) -> Iterator[tuple[str, Position]]:
 
 
 def _from_file(name: str) -> Iterator[tuple[str, Position]]:
-    """The positions of a file as they come, with what to call the line in an error."""
+    """Yield the positions of a file, each with its file and line for error messages."""
     from knightfall.position import Position
 
     with _opened(name) as file:
-        # Line by line, for whoever writes may wait for the answer; a line that is none has no end.
+        # By lines, because a program that writes to stdin may wait for each answer; with a limit,
+        # because a file without line ends would fill the memory.
         lines = iter(lambda: file.readline(LONGEST_LINE + 1), b"")
         for number, line in enumerate(lines, start=1):
             where = f"{'standard input' if name == '-' else name}, line {number}: "
             if len(line) > LONGEST_LINE:
                 raise KnightfallError(
-                    f"{where}more than {LONGEST_LINE:,} letters, which no FEN has"
+                    f"{where}longer than {LONGEST_LINE:,} bytes: expected one FEN per line"
                 )
             text = line.decode("utf-8", "replace").strip()
             if text and not text.startswith("#"):
@@ -190,7 +214,7 @@ def _opened(name: str) -> AbstractContextManager[IO[bytes]]:
 
 @contextmanager
 def _named(where: str) -> Iterator[None]:
-    """Say in which line an error is."""
+    """Put the place `where` before the message of an error."""
     try:
         yield
     except KnightfallError as error:

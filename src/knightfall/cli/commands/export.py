@@ -1,4 +1,4 @@
-"""``knightfall export``, ``import`` and ``backup``: runs to files and back."""
+"""``knightfall runs export``, ``import`` and ``backup``: runs to files and back."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from knightfall.errors import KnightfallError, nearest
 
 Format = Annotated[str, typer.Option("--format", metavar="F", help="csv, jsonl, parquet or text.")]
 Output = Annotated[
-    Path | None, typer.Option("--output", metavar="FILE", help="Write there instead.")
+    Path | None,
+    typer.Option("--output", metavar="FILE", help="Write to this file instead of stdout."),
 ]
-Overwrite = Annotated[bool, typer.Option("--force", help="Write over a file that exists.")]
+Overwrite = Annotated[bool, typer.Option("--force", help="Replace a file that exists.")]
 
 
 def export(
@@ -27,17 +28,17 @@ def export(
     force: Overwrite = False,
     store: StorePath = None,
 ) -> None:
-    """Write a run down for other programs.
+    """Write a run to a file for other programs.
 
-    csv has a line per game; parquet the same with the figures of every move, and needs --output;
-    jsonl has a line per pair and everything that is known: knightfall import reads it back; text
-    is for people: tags and numbered moves.
+    csv has a line per game; parquet the same with the numbers of every move, and needs --output;
+    jsonl has a line per pair and everything that is stored: knightfall runs import reads it back;
+    text has tags and numbered moves, for people.
 
     \b
     Examples:
-      knightfall export --format csv > games.csv
-      knightfall export 3 --format jsonl --output run3.jsonl
-      knightfall export 3 --format parquet --output run3.parquet
+      knightfall runs export --format csv > games.csv
+      knightfall runs export 3 --format jsonl --output run3.jsonl
+      knightfall runs export 3 --format parquet --output run3.parquet
     """
     from knightfall.arena.export import FORMATS, export_lines, export_parquet
     from knightfall.display.progress import progress
@@ -66,9 +67,11 @@ def export(
 # -- import -----------------------------------------------------------------------------------
 
 
-RunFileName = Annotated[Path, typer.Argument(metavar="FILE", help="What export wrote as jsonl.")]
+RunFileName = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A file that runs export wrote as jsonl.")
+]
 Again = Annotated[
-    bool, typer.Option("--again", help="Add it even if the same run is in the store already.")
+    bool, typer.Option("--again", help="Add the run even if the same run is in the store.")
 ]
 
 
@@ -77,13 +80,13 @@ def import_(
 ) -> None:
     """Add a run from a file to the store.
 
-    Every game is played over first; if anything is wrong with one of them, nothing is stored.
-    A run that was not finished goes on when the command that began it is given again.
+    Every game is replayed first; if anything is wrong with one of them, nothing is stored.  To
+    continue a run that was not finished, repeat the command that began it.
 
     \b
     Examples:
-      knightfall import run3.jsonl
-      knightfall import run3.jsonl --store course.sqlite
+      knightfall runs import run3.jsonl
+      knightfall runs import run3.jsonl --store course.sqlite
     """
     from knightfall.arena.import_run import RunFile, import_run
     from knightfall.arena.store import Store
@@ -106,7 +109,7 @@ def import_(
 
 
 CopyName = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Where the copy goes.", show_default=False)
+    Path, typer.Argument(metavar="FILE", help="The file to write the copy to.", show_default=False)
 ]
 
 
@@ -115,14 +118,13 @@ def backup(
 ) -> None:
     """Copy the whole store to a file.
 
-    The copy is made by SQLite and is whole whatever happens: runs may be going on meanwhile, or
-    have been killed before.  It is a store itself: look at it by --store FILE, or put it in the
-    place of the one that was lost.
+    SQLite makes the copy, which is complete even while runs are being played or after one was
+    killed.  The copy is a store: read it with --store FILE, or use it to replace a lost one.
 
     \b
     Examples:
-      knightfall backup arena-monday.sqlite
-      knightfall backup /mnt/usb/course.sqlite --store course.sqlite --force
+      knightfall runs backup arena-monday.sqlite
+      knightfall runs backup /mnt/usb/course.sqlite --store course.sqlite --force
     """
     from knightfall.arena.export import back_up
     from knightfall.arena.store import Store

@@ -1,10 +1,9 @@
-"""``knightfall games`` and ``annotate``: the games of a run, and every move of one judged."""
+"""``knightfall runs games`` and ``annotate``: the games of a run, and every move of one judged."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +12,8 @@ from knightfall.cli.options import (
     Json,
     RunName,
     StorePath,
+    SvgChart,
+    check_svg,
     find_run,
     reading,
     some,
@@ -30,23 +31,25 @@ if TYPE_CHECKING:
 
 
 NUMBERS = 31
-"""Columns of result, reason and plies, with the gaps between all columns."""
+"""Width of the columns result, reason and plies, with the gaps between all columns."""
 SHORTEST = 8
-"""What is left of a long name on a narrow terminal."""
+"""The shortest that a long name is cut to on a narrow terminal."""
 
-WonBy = Annotated[str | None, typer.Option("--won-by", metavar="AGENT", help="Only games it won.")]
+WonBy = Annotated[
+    str | None, typer.Option("--won-by", metavar="AGENT", help="Only games that this agent won.")
+]
 LostBy = Annotated[
-    str | None, typer.Option("--lost-by", metavar="AGENT", help="Only games it lost.")
+    str | None, typer.Option("--lost-by", metavar="AGENT", help="Only games that this agent lost.")
 ]
 Why = Annotated[
     str | None,
     typer.Option(
         "--reason",
         metavar="R",
-        help="Only games lost by: no moves, timeout, forfeit, illegal or crash.",
+        help="Only games lost for this reason: no moves, timeout, forfeit, illegal or crash.",
     ),
 ]
-Limit = Annotated[int | None, whole_number("--limit", "At most so many games.", least=0)]
+Limit = Annotated[int | None, whole_number("--limit", "Show at most this many games.", least=0)]
 
 
 def games(
@@ -60,14 +63,14 @@ def games(
 ) -> None:
     """List the games of a run.
 
-    Each has a name such as 3.17.0: run 3, pair 17, the first of its two games.  With --json there
-    is a line of JSON for each game.
+    Each game has a name such as 3.17.0: run 3, pair 17, the first of its two games.  A pair is two
+    games from one opening, with the seats swapped.  --json prints a line of JSON for each game.
 
     \b
     Examples:
-      knightfall games
-      knightfall games 3 --lost-by AB_Improved --limit 10
-      knightfall games last --reason timeout --json
+      knightfall runs games
+      knightfall runs games 3 --lost-by AB_Improved --limit 10
+      knightfall runs games last --reason timeout --json
     """
     with reading(store) as opened:
         found = find_run(opened, run)
@@ -102,7 +105,7 @@ def games(
 
 
 def _cut(name: str, length: int) -> str:
-    """Return a name of at most that length; what is too long loses its middle."""
+    """Return a name of at most that length, with … in the middle if it was longer."""
     if len(name) <= length:
         return name
     end = (length - 1) // 2
@@ -110,7 +113,7 @@ def _cut(name: str, length: int) -> str:
 
 
 def _numbers(entrants: Sequence[Entrant], who: str | None, option: str) -> list[int] | None:
-    """The entrants of that name, or that are that agent."""
+    """Return the numbers of the entrants with this name or agent string; None if none is given."""
     from knightfall.arena.plan import enter
 
     if who is None:
@@ -122,8 +125,8 @@ def _numbers(entrants: Sequence[Entrant], who: str | None, option: str) -> list[
     if not found:
         names = [entrant.name for entrant in entrants]
         raise KnightfallError(
-            f"{option} {who!r} took no part{nearest(who, names)} "
-            f"(there were {some([repr(name) for name in names])}; knightfall show lists all)"
+            f"{option} {who!r} did not play in this run{nearest(who, names)} "
+            f"(there were {some([repr(name) for name in names])}; knightfall runs show lists all)"
         )
     return found
 
@@ -158,46 +161,42 @@ WhichGame = Annotated[
     str,
     typer.Argument(
         metavar="GAME",
-        help="Moves in quotes, a file, a saved or stored game's name, last, or - for stdin.",
+        help="Moves in quotes, a file, the name of a saved or stored game, last, or - for stdin.",
     ),
-]
-Picture = Annotated[
-    Path | None, typer.Option("--svg", metavar="FILE", help="Draw the swing there.")
 ]
 
 
 def annotate(
-    game: WhichGame, svg: Picture = None, store: StorePath = None, json: Json = False
+    game: WhichGame, chart: SvgChart = None, store: StorePath = None, json: Json = False
 ) -> None:
     """Judge every move of a game by the exact truth.
 
-    A game is its placements and moves in order, after a FEN if it did not begin on an empty 7×7
-    board; a saved game; a stored one by its name; or what watch --json prints.  The last game is
-    the newest that was saved or, if a run is newer, the first of that run's last pair.  For both
-    players, every move keeps the win or gives it away, and then those that kept it are named.
-    Where no move loses, or the position is lost already, there is nothing to judge.  The chart
-    shows who was winning after each ply.
+    A game is given as its placements and moves in order, after a FEN unless it began on an empty
+    7×7 board; as a saved game; as a stored game, by its name; or as the output of watch --json.
+    last is the newest saved game or, if a run is newer, the first game of that run's last pair.
+    Each move keeps a win or gives it away; then the moves that kept it are listed.  Moves in lost
+    positions, or where every move wins, are not judged.  The chart shows who was winning after each
+    ply.
 
-    The end is judged first: after Ctrl-C you see what was found out by then.
+    Judging starts at the end of the game; after Ctrl-C the moves judged so far are shown.
 
     \b
     Examples:
       knightfall annotate "b5 e2 d4 f4 e6 d3"
-      knightfall annotate "5/5/2N2/5/n4 w e4 b3" --svg swing.svg
+      knightfall annotate "5/5/2N2/5/n4 w e4 b3" --chart swing.svg
       knightfall annotate last
       knightfall annotate 4.0.0
       knightfall watch AB_Improved MM_Open --json | knightfall annotate -
     """
-    from knightfall.files import atomic_write, check_output
+    from knightfall.files import atomic_write
     from knightfall.notation import read_game
     from knightfall.oracle.annotate import annotate as judge
 
-    if svg is not None:
-        check_output(svg)
+    check_svg(chart)
     given = read_game(sys.stdin.read()) if game == "-" else game
     annotation = judge(given, store=store_path(store))
-    if svg is not None:
-        atomic_write(svg, annotation.to_svg())
+    if chart is not None:
+        atomic_write(chart, annotation.to_svg())
     print_report(annotation, json=json)
     if annotation.partial:
         say("knightfall: interrupted: not every move is judged")

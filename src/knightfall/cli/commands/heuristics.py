@@ -1,15 +1,14 @@
-"""``knightfall heuristics``, ``check`` and ``explain``: the registry, and one examined."""
+"""``knightfall heuristics`` and ``check``: the registry, and one heuristic examined."""
 
 from __future__ import annotations
 
 import sys
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options import Fen, Json, position_named
+from knightfall.cli.options import Json
 from knightfall.cli.terminal import print_json, print_line, print_report
 from knightfall.display.report import Heading, Part, print_parts
 from knightfall.display.table import Table, facts
@@ -19,16 +18,19 @@ if TYPE_CHECKING:
     from knightfall.heuristics.registry import Declared
 
 
-One = Annotated[str | None, typer.Argument(metavar="ID", help="One heuristic, for its details.")]
+One = Annotated[
+    str | None, typer.Argument(metavar="ID", help="Show the details of this heuristic.")
+]
 
 
 def heuristics(id: One = None, json: Json = False) -> None:
-    """List the heuristics, or tell all about one.
+    """List the heuristics, or show the details of one.
 
-    M is the number of moves a player has, open8 the open cells that touch it, L1 the Manhattan
-    distance, phase the part of the board that is still open. As coded, where a study's program
-    differs from its words: C* is half a cell off the centre C, phase* the part of the cells open
-    at the root of the search that still are. A name that a study printed is found, too.
+    In formulas, M is the number of a player's moves, open8 the number of open cells that touch it,
+    L1 the Manhattan distance, phase the open share of the board.  "As coded" heuristics follow a
+    study's program where it differs from its text: C* is half a cell off the centre C, phase* the
+    share of the cells open at the root of the search that are still open.  Names printed in a study
+    work as well.
 
     \b
     Examples:
@@ -76,7 +78,7 @@ def _details(id: str, json: bool) -> None:
     from knightfall.heuristics.registry import meanings
 
     declared = REGISTRY.get(id.strip())
-    named = meanings("_".join(id.split()))  # "Custom_heuristic 1" is printed with a space
+    named = meanings("_".join(id.split()))  # a study prints "Custom_heuristic 1", with a space
     if declared is not None and declared.parameter:
         rows = [{**_row(declared.id), "ids": _ids(declared.id)}]
     elif named and declared is None:
@@ -110,7 +112,7 @@ def _shown(value: str | bool | list[str]) -> str:
 
 
 def _atom(atom: Atom) -> dict[str, Any]:
-    """All about one term of an expression; a user's file is loaded for it."""
+    """Return the details of one term of an expression; load the file of a user's heuristic."""
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.heuristics.registry import USER
     from knightfall.user_files import UserFunction
@@ -148,7 +150,7 @@ def _row(name: str) -> dict[str, Any]:
 
 
 def _ids(name: str) -> list[str]:
-    """What to write to use it: a family has one id per published member."""
+    """Return the ids of a heuristic; a family has one for each published parameter."""
     from knightfall.heuristics import REGISTRY
 
     row = REGISTRY[name]
@@ -159,20 +161,24 @@ def _ids(name: str) -> list[str]:
 
 
 BROKEN = 1
-"""The exit code if a promise is broken."""
+"""The exit code if the heuristic has an error."""
 
-Checked = Annotated[str, typer.Argument(metavar="HEURISTIC", help="Its id, or file.py:function.")]
+Checked = Annotated[
+    str, typer.Argument(metavar="HEURISTIC", help="A heuristic's id, or file.py:function.")
+]
 CheckedBoard = Annotated[
-    str, typer.Option("--board", metavar="WxH", help="The board to examine it on.")
+    str,
+    typer.Option("--board", metavar="WxH", help="The board to examine it on, by width and height."),
 ]
 
 
 def check(heuristic: Checked, board: CheckedBoard = "7x7", json: Json = False) -> None:
     """Examine a heuristic you have written.
 
-    Is it deterministic and finite, does it raise errors or never return, is it symmetric where it
-    says so, is it compiled, what does it cost beside improved, and does it tell won positions from
-    lost ones better than null does? The exit code is 1 if something is wrong.
+    Checks that it is deterministic and finite, raises no errors and always returns, is symmetric if
+    it declares so, and compiles.  Measures its cost next to improved, and whether it tells won
+    positions from lost ones better than null, which is always 0.  The exit code is 1 if something
+    is wrong.
 
     \b
     Examples:
@@ -185,47 +191,3 @@ def check(heuristic: Checked, board: CheckedBoard = "7x7", json: Json = False) -
     print_report(found, json=json)
     if found.wrong:
         raise typer.Exit(BROKEN)
-
-
-# -- explain ----------------------------------------------------------------------------------
-
-
-Explained = Annotated[
-    str,
-    typer.Option(
-        "--heuristic", metavar="ID", help="learned_linear, or any heuristic or sum of them."
-    ),
-]
-
-
-Svg = Annotated[
-    Path | None,
-    typer.Option("--svg", metavar="FILE", help="Also write a picture of the position."),
-]
-
-
-def explain(
-    fen: Fen, heuristic: Explained = "learned_linear", svg: Svg = None, json: Json = False
-) -> None:
-    """Show what each feature adds to a heuristic's value.
-
-    Of learned_linear every feature with how often it is there, its weight in this role and phase,
-    and its share as a bar: to the right what speaks for the side to move.  Of a sum of heuristics
-    every term, at this position's phase.  Of open_cluster also the window it is drawn to, on the
-    board and in the picture.
-
-    \b
-    Examples:
-      knightfall explain "7/7/1N5/7/7/4n2/7 w"
-      knightfall explain "7/7/1N5/7/7/4n2/7 w" --heuristic "2*open-improved"
-      knightfall explain "7/7/1N5/7/7/4n2/7 w" --heuristic open_cluster --svg cluster.svg
-    """
-    from knightfall.files import atomic_write, check_output
-    from knightfall.heuristics.explain import explain as shares
-
-    if svg is not None:
-        check_output(svg)
-    found = shares(position_named(fen), heuristic)
-    if svg is not None:
-        atomic_write(svg, found.svg())
-    print_report(found, json=json)

@@ -6,8 +6,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from knightfall.cli.help_format import PlainCommand
 from knightfall.cli.options import (
     STARTPOS,
     Json,
@@ -22,7 +22,6 @@ from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.sigint import enable_keyboard_interrupt
 
 if TYPE_CHECKING:
-    from knightfall.agents import Agent
     from knightfall.cli.game_views import GameView
     from knightfall.cli.played_game import InteractiveGame
 
@@ -30,17 +29,17 @@ OPPONENT = "alphabeta(improved, depth=3)"
 
 
 class Seat(StrEnum):
-    """Which player the person is."""
+    """The seat of the person."""
 
     first = "first"
     second = "second"
 
 
-class PlayCommand(TyperCommand):
-    """Lets ``--resume`` stand alone: it then means the last game."""
+class PlayCommand(PlainCommand):
+    """A command in which ``--resume`` without a value means the last game."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line."""
+        """Parse the command line."""
         full = []
         for at, word in enumerate(args):
             full.append(word)
@@ -50,18 +49,20 @@ class PlayCommand(TyperCommand):
 
 
 As = Annotated[
-    Seat | None, typer.Option("--as", help="Who you are (first by default).", show_default=False)
+    Seat | None, typer.Option("--as", help="Your seat; first by default.", show_default=False)
 ]
 OnBoard = Annotated[
     str | None,
-    typer.Option("--board", metavar="WxH", help="An empty board of that size.", show_default=False),
+    typer.Option(
+        "--board", metavar="WxH", help="Start on an empty board of this size.", show_default=False
+    ),
 ]
 Against = Annotated[
     str | None,
     typer.Option(
         "--against",
         metavar="AGENT",
-        help=f"Who you play; {OPPONENT} by default.",
+        help=f"Your opponent; {OPPONENT} by default.",
         show_default=False,
         autocompletion=agent_names,
     ),
@@ -71,14 +72,15 @@ Resume = Annotated[
     typer.Option(
         "--resume",
         metavar="[GAME]",
-        help="Go on with a saved game: a name, a file, or nothing for the last one.",
+        help="Resume a saved game by its name or file; the last one if none is given.",
         show_default=False,
     ),
 ]
 
 
 Yes = Annotated[
-    bool, typer.Option("--yes", help="With --resume, run the code of its agent's file unasked.")
+    bool,
+    typer.Option("--yes", help="With --resume, run the code in the agent's file without asking."),
 ]
 
 
@@ -93,10 +95,10 @@ def play(
 ) -> None:
     """Play against an agent.
 
-    Without a FEN the board is empty, and each player places its knight first.  Type a cell to
-    go there; help lists the other words.  The game is saved after every move.  With --json each
-    line printed is an object, and the same words are read from standard input.  A resumed game
-    against an agent in a Python file runs that file, so it asks first, or wants --yes.
+    Without a FEN the board is empty, and each player first places a knight.  Type a cell to move
+    there; help lists the other words.  The game is saved after every move.  With --json each line
+    of output is an object, and the same words are read from standard input.  A resumed game against
+    an agent in a Python file runs that file, so it asks first, unless --yes is given.
 
     \b
     Examples:
@@ -105,47 +107,40 @@ def play(
       knightfall play --against random --board 4x4
       knightfall play --resume
     """
+    from knightfall.cli.played_game import InteractiveGame, load
+
     if resume is not None and (fen or board or seat or against):
         raise KnightfallError(
-            "a resumed game has its position, seats and agent already: leave out FEN, --board, "
+            "--resume takes position, seats and agent from the saved game: leave out FEN, --board, "
             "--as and --against"
         )
     if fen is not None and board is not None:
         raise KnightfallError(f"FEN {fen!r} and --board {board!r}: choose one")
     if yes and resume is None:
         raise KnightfallError(
-            "--yes is for --resume: whom you name by --against is not asked about"
+            "--yes works only with --resume: an agent named by --against runs without asking"
         )
     if resume is not None:
-        game = _resumed(resume)
+        game = load(resume)
         if not yes:
             _ask_for_code(game, json)
     else:
         if board is not None:
             fen = board_named(board).text
-        game = _new(
-            STARTPOS if fen is None else fen, seat, agent_named(against or OPPONENT, quiet=json)
-        )
+        start = position_named(STARTPOS if fen is None else fen)
+        agent = agent_named(against or OPPONENT, quiet=json)
+        game = InteractiveGame([start], "b" if seat is Seat.second else "w", agent)
     _run(game, _view(json))
 
 
 play.command_class = PlayCommand  # type: ignore[attr-defined]
 
 
-def _new(fen: str, seat: Seat | None, against: Agent) -> InteractiveGame:
-    from knightfall.cli.played_game import InteractiveGame
-
-    return InteractiveGame([position_named(fen)], "b" if seat is Seat.second else "w", against)
-
-
-def _resumed(which: str) -> InteractiveGame:
-    from knightfall.cli.played_game import load
-
-    return load(which)
-
-
 def _ask_for_code(game: InteractiveGame, json: bool) -> None:
-    """Whoever wrote the saved game chose the file: it may not be the one who resumes it."""
+    """Ask before a saved game runs the code of its agent's file, which the user may not know.
+
+    Raise KnightfallError if there is no terminal to ask on, and exit with 1 if the answer is no.
+    """
     import sys
 
     from knightfall.display.printable import printable
@@ -155,11 +150,11 @@ def _ask_for_code(game: InteractiveGame, json: bool) -> None:
         return
     if json or not sys.stdin.isatty():
         raise KnightfallError(
-            f"this game's agent runs the code of {files}: look at it, and --yes resumes the game"
+            f"this game's agent runs the code of {files}: read it first, then add --yes"
         )
     asked = f"This game's agent runs the code of {printable(files)}. Do you trust it?"
     if not typer.confirm(asked, err=True):
-        say("knightfall: nothing was run; the game is left as it is")
+        say("knightfall: nothing was run, and the saved game is unchanged")
         raise typer.Exit(1)
 
 
@@ -207,7 +202,7 @@ def _run(game: InteractiveGame, view: GameView) -> None:
         view.over(game)
     except EOFError:
         view.left(game, keeper.save())
-    except KnightfallError:  # a heuristic of the user's own that fails
+    except KnightfallError:  # as from a failing heuristic of the user
         if not keeper.discard():
             view.left(game, keeper.save())
         raise
@@ -217,7 +212,7 @@ def _run(game: InteractiveGame, view: GameView) -> None:
 
 
 def _turn(game: InteractiveGame, view: GameView) -> bool:
-    """Ask until the game has changed; False if the player leaves."""
+    """Ask for input until the game changes; return False if the player leaves."""
     while True:
         word = view.ask().strip().lower()
         if word in game.position.legal_moves:
@@ -251,7 +246,7 @@ def _turn(game: InteractiveGame, view: GameView) -> bool:
 
 
 class _Keeper:
-    """Saves the game; if that is impossible, says so once and lets the game go on."""
+    """Save the game after each move; if that fails, warn once and let the game continue."""
 
     def __init__(self, game: InteractiveGame) -> None:
         self._game = game
@@ -259,7 +254,7 @@ class _Keeper:
         self._new = game.file is None
 
     def save(self) -> str | None:
-        """The command that resumes the game, or None if it could not be saved."""
+        """Save the game; return the command that resumes it, or None if saving failed."""
         from knightfall.cli.played_game import resume_command, save
 
         try:
@@ -272,7 +267,7 @@ class _Keeper:
         return resume_command(self._game)
 
     def discard(self) -> bool:
-        """Forget a game that could not even begin; whether it was one."""
+        """Delete the file of a new game without moves; return whether it was one."""
         if self._new and not self._game.moves and self._game.file is not None:
             self._game.file.unlink(missing_ok=True)
             return True

@@ -1,4 +1,4 @@
-"""``knightfall moves``, ``perft``, ``analyse`` and ``solve``: questions about one position."""
+"""``knightfall analyse``, ``solve`` and ``perft``: questions about one position."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from knightfall.cli.options import (
     Fen,
     Json,
     TableMb,
-    Threads,
     agent_named,
     position_named,
     whole,
@@ -20,39 +19,27 @@ from knightfall.cli.terminal import print_json, print_line, print_report, report
 from knightfall.display.numbers import duration
 from knightfall.display.report import print_parts
 from knightfall.display.table import facts
+from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
     from knightfall.position import Position
 
 
-def moves(fen: Fen, json: Json = False) -> None:
-    """List the legal moves of a position.
-
-    \b
-    Examples:
-      knightfall moves "7/7/1N5/7/7/4n2/7 w"
-      knightfall moves --json "7/7/7/3N3/7/7/7[n] b"
-    """
-    legal = position_named(fen).legal_moves
-    if json:
-        print_json({"moves": list(legal)})
-    else:
-        print_line(" ".join(legal) or "no legal moves: the game is over")
-
-
 # -- perft ------------------------------------------------------------------------------------
 
 
-Depth = Annotated[int, typer.Argument(metavar="DEPTH", parser=whole, help="Plies, from 0 on.")]
+Depth = Annotated[
+    int, typer.Argument(metavar="DEPTH", parser=whole, help="Number of plies, at least 0.")
+]
 
 AT_ONCE = 10
-"""Plies that perft counts in one compiled call, some milliseconds; Ctrl-C takes effect after it."""
+"""Plies that perft counts in one compiled call of some milliseconds, before it sees Ctrl-C."""
 
 
 def perft(fen: Fen, depth: Depth, json: Json = False) -> None:
-    """Count the lines of a given length.
+    """Count the lines of play of a given length.
 
-    A check of the rules, and of their speed: every line of exactly DEPTH plies counts once.
+    Every line of exactly DEPTH plies counts once: a check of the rules, and of their speed.
 
     \b
     Examples:
@@ -67,7 +54,7 @@ def perft(fen: Fen, depth: Depth, json: Json = False) -> None:
 
 
 def _count(position: Position, depth: int) -> int:
-    """Walk the first plies in Python, where Ctrl-C is heard, and leave the rest to the kernel."""
+    """Count the first plies in Python, where Ctrl-C works, and the last ones in the kernel."""
     from knightfall.kernel.rules import perft_of
 
     if depth <= 1 or (position.placed and depth <= AT_ONCE):
@@ -80,23 +67,36 @@ def _count(position: Position, depth: int) -> int:
 
 DEFAULT = "id(improved, time=300ms)"
 
-By = Annotated[str, typer.Option("--agent", metavar="AGENT", help="Who is to think.")]
+By = Annotated[str, typer.Option("--agent", metavar="AGENT", help="The agent to ask.")]
+NoAgent = Annotated[
+    bool, typer.Option("--no-agent", help="Only list the legal moves; no agent is asked.")
+]
 
 
-def analyse(fen: Fen, agent: By = DEFAULT, json: Json = False) -> None:
-    """Ask an agent what it would play, and why.
+def analyse(fen: Fen, agent: By = DEFAULT, no_agent: NoAgent = False, json: Json = False) -> None:
+    """List the legal moves, and what an agent would play and why.
 
-    The score is for the side to move; a win or loss in so many plies is proven.
+    The score is for the side to move; a win or loss in a number of plies is proven.
 
     \b
     Examples:
       knightfall analyse "7/7/1N5/7/7/4n2/7 w"
       knightfall analyse --agent "alphabeta(bfs_reach, depth=6)" "7/7/1N5/7/7/4n2/7 w"
+      knightfall analyse --no-agent "7/7/7/3N3/7/7/7[n] b"
     """
+    position = position_named(fen)
+    legal = position.legal_moves
+    if no_agent:
+        if agent != DEFAULT:
+            raise KnightfallError(f"--agent {agent} and --no-agent: choose one")
+        if json:
+            print_json({"moves": list(legal)})
+        else:
+            print_line(" ".join(legal) or "no legal moves: the game is over")
+        return
     from knightfall.agents.remote_player import player
     from knightfall.errors import AgentFailure
 
-    position = position_named(fen)
     thinker = agent_named(agent, quiet=json)
     name = thinker.name if thinker.name == str(thinker) else f"{thinker.name} = {thinker}"
     try:
@@ -105,14 +105,16 @@ def analyse(fen: Fen, agent: By = DEFAULT, json: Json = False) -> None:
         if failure.reason != "forfeit":
             raise
         if json:
-            print_json({"move": None, "note": str(failure), "agent": thinker.name})
+            told = {"move": None, "note": str(failure), "agent": thinker.name}
+            print_json({**told, "moves": list(legal)})
         else:
-            print_parts([facts({"agent": name, "move": "none", "note": str(failure)})])
+            shown = {"moves": " ".join(legal), "agent": name, "move": "none", "note": str(failure)}
+            print_parts([facts(shown)])
         return
     if json:
-        print_json({**report_json(report), "agent": thinker.name})
+        print_json({**report_json(report), "agent": thinker.name, "moves": list(legal)})
         return
-    rows = {"agent": name, "move": report.move}
+    rows = {"moves": " ".join(legal), "agent": name, "move": report.move}
     if report.depth or report.nodes:  # it did search
         rows |= {
             "score": verdict(report),
@@ -133,13 +135,16 @@ def analyse(fen: Fen, agent: By = DEFAULT, json: Json = False) -> None:
 
 
 NoDistance = Annotated[
-    bool, typer.Option("--no-distance", help="Only who wins and with which moves: faster.")
+    bool, typer.Option("--no-distance", help="Only find who wins, and with which moves: faster.")
 ]
-NoAtlas = Annotated[bool, typer.Option("--no-atlas", help="Search even what is stored.")]
-Nodes = Annotated[int | None, whole_number("--nodes", "Give up after so many nodes.", least=0)]
+NoAtlas = Annotated[
+    bool, typer.Option("--no-atlas", help="Search even openings that are in the atlas.")
+]
+Nodes = Annotated[int | None, whole_number("--nodes", "Stop after this many nodes.", least=0)]
+SolverWorkers = Annotated[int, whole_number("--workers", "Threads that search together.")]
 Time = Annotated[
     str | None,
-    typer.Option("--time", metavar="TIME", help="Give up after so long, as in 150ms or 10s."),
+    typer.Option("--time", metavar="TIME", help="Stop after this time, as in 150ms or 10s."),
 ]
 
 
@@ -147,24 +152,23 @@ def solve(
     fen: Fen,
     no_distance: NoDistance = False,
     no_atlas: NoAtlas = False,
-    threads: Threads = 1,
+    workers: SolverWorkers = 1,
     table_mb: TableMb = None,
     nodes: Nodes = None,
     time: Time = None,
     json: Json = False,
 ) -> None:
-    """Find out who wins, with which moves and how soon.
+    """Find who wins with best play, with which moves and how soon.
 
-    The value of best play: the winner hurries, the loser holds out.  Openings of the boards in
-    the atlas are looked up, everything else is searched; Ctrl-C ends a long search with what is
-    known by then.  Knights still to be placed are fine, too: if a side of the empty board is even,
-    the second player wins by reflection, and on boards of more than 49 cells nothing else is
-    searched for without --time or --nodes.
+    The winner plays for the shortest game, the loser for the longest.  Openings of boards in the
+    atlas are looked up, other positions are searched; Ctrl-C ends a long search and shows what is
+    known so far.  Knights may still be unplaced: if a side of the empty board is even, the second
+    player wins by reflection; other empty boards of more than 49 cells need --time or --nodes.
 
     \b
     Examples:
       knightfall solve "7/7/1N5/7/7/4n2/7 w"
-      knightfall solve --no-atlas --threads 2 "7/7/1N5/7/7/4n2/7 w"
+      knightfall solve --no-atlas --workers 2 "7/7/1N5/7/7/4n2/7 w"
       knightfall solve "8/8/8/8/8/8/8/8[Nn] w"
       knightfall solve --no-distance "8/8/1N6/8/8/4n3/8/8 w" --time 30s
     """
@@ -176,7 +180,7 @@ def solve(
         position_named(fen),
         distance=not no_distance,
         atlas=not no_atlas,
-        threads=threads,
+        threads=workers,
         table_mb=TABLE_MB if table_mb is None else table_mb,
         nodes=nodes,
         seconds=None if time is None else parse_budget({"time": time}).seconds,

@@ -1,4 +1,4 @@
-"""``knightfall replay``: a stored game, move by move."""
+"""``knightfall runs replay``: show a stored game move by move."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LOST: dict[str, str] = {
     "illegal": "answered with no legal move",
     "crash": "failed",
 }
-"""What happened to the loser, by the reason that is stored."""
+"""What happened to the loser, by the stored reason."""
 
 
 def _seconds(text: str) -> float:
@@ -48,10 +48,13 @@ def _seconds(text: str) -> float:
 WhichGame = Annotated[
     str,
     typer.Argument(
-        metavar="GAME", help="Its name, as knightfall games tells it; last is of the last pair."
+        metavar="GAME",
+        help="Its name, as in knightfall runs games; last is the last pair’s first game.",
     ),
 ]
-Delay = Annotated[str, typer.Option("--delay", metavar="TIME", help="Time between moves.")]
+Delay = Annotated[
+    str, typer.Option("--delay", metavar="TIME", help="Time between moves, as in 0.5s or 200ms.")
+]
 
 
 def replay(
@@ -60,16 +63,15 @@ def replay(
     """Watch a stored game again.
 
     Without a name it is the first game of the last pair of the last run.  On a terminal the board
-    is redrawn move by move, with what the agent thought of its move: the score for itself, how
-    deep it looked, and how many nodes and how much time that took, if a clock could tell.
-    Elsewhere there is a line for each move.
+    is redrawn after each move, with the agent's score for itself, the depth and nodes of its
+    search, and its time if it was measured.  Elsewhere a line is printed for each move.
 
     \b
     Examples:
-      knightfall replay
-      knightfall replay 3.17.0
-      knightfall replay last.0.1 --delay 2s
-      knightfall replay 3.17.0 --json | knightfall annotate -
+      knightfall runs replay
+      knightfall runs replay 3.17.0
+      knightfall runs replay last.0.1 --delay 2s
+      knightfall runs replay 3.17.0 --json | knightfall annotate -
     """
     from knightfall.arena.stored_games import find_game, scoresheet
 
@@ -92,7 +94,7 @@ def replay(
 
 @dataclass
 class _Played:
-    """A game with all that is said of it."""
+    """A stored game with its name, moves, agents, record and seed."""
 
     id: str
     sheet: Scoresheet
@@ -102,7 +104,7 @@ class _Played:
 
     @property
     def reports(self) -> list[Report]:
-        """What was thought of each move."""
+        """The search report of each move."""
         from knightfall.search.budget import Report
 
         columns = (self.record.column(name) for name in ("scores", "depths", "nodes"))
@@ -119,7 +121,7 @@ class _Played:
 
     @property
     def ending(self) -> list[str]:
-        """Who won, and why."""
+        """A line with the winner, and a line with the reason."""
         from knightfall.position import other
 
         winner = self.record.winner
@@ -150,7 +152,7 @@ def _animate(played: _Played, screen: Console, delay: float) -> None:
     from knightfall.cli.board_drawing import knight, show
 
     enable_keyboard_interrupt()
-    easel = console()  # what is drawn here, Live shows there, always in the same place
+    easel = console()  # captures a drawing, which Live then shows in a fixed place
     line, reports = played.sheet.positions, played.reports
     title = Text(f"Game {played.id}", "bold")
     above = [title, *_players(played, screen), Text()]
@@ -176,11 +178,11 @@ def _animate(played: _Played, screen: Console, delay: float) -> None:
             end = [Text(), Text(headline, "bold"), Text(why)]
             live.update(shown(line[-1], [*below, *end]), refresh=True)
     finally:
-        screen.show_cursor()  # Ctrl-C may come before Live is able to bring it back
+        screen.show_cursor()  # Ctrl-C may come before Live shows it again
 
 
 def _wait(seconds: float) -> None:
-    """Sleep in short naps: Ctrl-C in the instant before one is noticed only after it."""
+    """Sleep in short steps, so that Ctrl-C just before a step is noticed after 0.1 s."""
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
         time.sleep(min(left, 0.1))

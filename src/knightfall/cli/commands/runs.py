@@ -1,4 +1,7 @@
-"""``knightfall runs``, ``show`` and ``plot``: the runs in a store, listed, reported and drawn."""
+"""``knightfall runs``: the runs in a store, listed, reported, drawn and deleted.
+
+`games`, `replay`, `export`, `import_` and `backup` have modules of their own.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from knightfall.cli.commands.export import backup, export, import_
+from knightfall.cli.commands.games import games
+from knightfall.cli.commands.replay import replay
+from knightfall.cli.help_format import PlainGroup, command_group
 from knightfall.cli.options import (
     FEW,
     LAST,
@@ -23,6 +30,7 @@ from knightfall.cli.options import (
 )
 from knightfall.cli.terminal import print_json, print_line, say
 from knightfall.display.numbers import count
+from knightfall.display.terms import legend
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
@@ -30,36 +38,53 @@ if TYPE_CHECKING:
 
 
 HASH = 7
-"""Letters of a file's hash that are shown."""
-
-Delete = Annotated[
-    str | None,
-    typer.Option(
-        "--delete", metavar="RUN", help="Forget a run with all its games.", show_default=False
-    ),
-]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before deleting.")]
+"""Number of shown characters of a file's hash."""
 
 
-def runs(
-    delete: Delete = None, yes: Yes = False, store: StorePath = None, json: Json = False
-) -> None:
-    """List the runs in the store.
+class RunsGroup(PlainGroup):
+    """The commands of ``knightfall runs``, which lists the runs if no command is given."""
 
-    A run is not finished while it is being played, or after it was stopped: the command that
-    began it goes on with it.  Submissions of the course are named with their paths and clocks.
-    Where runs of the same agents differ in a file of yours, a short hash of that file tells them
-    apart.
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line, with ``list`` in the place of a missing command."""
+        missing = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
+        if missing and not ctx.resilient_parsing:  # which is shell completion
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+runs = command_group(
+    "runs",
+    """List stored runs; show, replay, plot, export or delete one.
+
+    A run is everything that one command played: a match, a tournament, a league.  It is made of
+    pairs: two games from one opening, with the seats swapped.
 
     \b
     Examples:
       knightfall runs
-      knightfall runs --store course.sqlite --json
-      knightfall runs --delete 3
+      knightfall runs show 3
+      knightfall runs games 3 --limit 10
+      knightfall runs replay 3.17.0
+    """,
+    cls=RunsGroup,
+)
+
+
+# -- list -------------------------------------------------------------------------------------
+
+
+def list_runs(store: StorePath = None, json: Json = False) -> None:
+    """List the runs in the store.
+
+    A run is not finished while it is being played, or after it was stopped: to continue it, repeat
+    the command that began it.  Submissions of the course are named with their paths and clocks.  If
+    runs of the same agents differ in a file of yours, a short hash of that file tells them apart.
+
+    \b
+    Examples:
+      knightfall runs
+      knightfall runs list --store course.sqlite --json
     """
-    if delete is not None:
-        _delete(delete, yes, store, json)
-        return
     from knightfall.display.report import print_parts
     from knightfall.display.table import Table
 
@@ -77,7 +102,7 @@ def runs(
         outcome = (info.verdict or "finished") if info.finished else "not finished"
         agents = "\n".join([some(info.names) + _edition(info, found), *_submissions(info)])
         table.add(str(info.id), info.kind, agents, outcome, board, pairs, _here(info.created))
-    print_parts([table])
+    print_parts([table, "", legend("pair")])
 
 
 def _as_json(info: RunInfo) -> dict[str, Any]:
@@ -87,7 +112,7 @@ def _as_json(info: RunInfo) -> dict[str, Any]:
 
 
 def _submissions(info: RunInfo) -> list[str]:
-    """Return a line for each of the first submissions that play under other names."""
+    """Return a line for each of the first few submissions whose names are not their paths."""
     from knightfall.agents import submissions
 
     named = zip(info.names, info.agents, strict=True)
@@ -97,7 +122,7 @@ def _submissions(info: RunInfo) -> list[str]:
 
 
 def _edition(info: RunInfo, found: Sequence[RunInfo]) -> str:
-    """The hashes of files that differ from those of another run with the same agents."""
+    """Return the short hashes of files that differ between runs of the same agents."""
     others = [other.files for other in found if other.names == info.names]
     edited = [
         f"{PurePath(path).name} {hash[:HASH]}"
@@ -108,7 +133,7 @@ def _edition(info: RunInfo, found: Sequence[RunInfo]) -> str:
 
 
 def _here(time: str) -> str:
-    """A stored time on this machine's clock; the year instead of the hour if it is not this one."""
+    """Return a stored time in the local time zone, with the year if it is not the current one."""
     from datetime import datetime
 
     try:
@@ -119,45 +144,20 @@ def _here(time: str) -> str:
     return here.strftime("%d %b %H:%M" if this_year else "%d %b %Y")
 
 
-def _delete(which: str, yes: bool, store: str | None, json: bool) -> None:
-    from knightfall.arena.store import Store
-
-    with reading(store) as opened:  # a store that is not there is not made
-        id = find_run(opened, which).id
-        info = next(info for info in opened.runs() if info.id == id)
-    if not yes and not _sure(info):
-        say("knightfall: nothing was deleted")
-        raise typer.Exit(1)
-    with Store.open(store_path(store)) as opened:
-        opened.delete(id)
-    if json:
-        print_json({"deleted": id})
-    else:
-        print_line(f"Run {id} is deleted.")
-
-
-def _sure(info: RunInfo) -> bool:
-    if not sys.stdin.isatty():
-        raise KnightfallError(f"--delete {info.id} needs --yes where nobody can be asked")
-    what = f"{info.kind} of {some(info.names)}, {2 * info.played:,} games"
-    return typer.confirm(f"Delete run {info.id} ({what})?", err=True)
-
-
 # -- show -------------------------------------------------------------------------------------
 
 
 def show(run: RunName = LAST, store: StorePath = None, json: Json = False) -> None:
     """Show the report of a run.
 
-    A run that is still going on can be looked at, too.
+    This works while the run is being played, too.
 
     \b
     Examples:
-      knightfall show
-      knightfall show 3 --json
+      knightfall runs show
+      knightfall runs show 3 --json
     """
     from knightfall.arena.reports import report_on
-    from knightfall.cli.options import find_run, reading
     from knightfall.cli.terminal import print_report
 
     with reading(store) as opened:
@@ -180,8 +180,8 @@ Output = Annotated[
     typer.Option(
         "--output",
         metavar="PATH",
-        help="A file for one chart, which ends in .svg, .png or .pdf; or a folder for "
-        "run-7-ratings.svg and so on. By default, this folder.",
+        help="A file for one chart, ending in .svg, .png or .pdf; or a folder for files such as "
+        "run-7-ratings.svg. By default the current folder.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
@@ -197,13 +197,14 @@ def plot(
 ) -> None:
     """Draw a run as SVG, PNG or PDF.
 
-    Ratings and crosstable of a league, the course of a match, a tournament, a heuristic's worth.
+    The charts are: ratings and crosstable of a league; score of a match after each pair; llr, the
+    log-likelihood ratio of a sequential test; tournament; and worth of a heuristic.
 
     \b
     Examples:
-      knightfall plot
-      knightfall plot 7 --kind crosstable --output league.pdf
-      knightfall plot last --output charts/ --force
+      knightfall runs plot
+      knightfall runs plot 7 --kind crosstable --output league.pdf
+      knightfall runs plot last --output charts/ --force
     """
     from knightfall.arena.chart_style import writable
     from knightfall.arena.charts import charts_to_draw, draw, save
@@ -231,10 +232,10 @@ def plot(
 
 
 def _split(output: str | None) -> tuple[Path, Path | None]:
-    """Return the folder that ``--output`` means and, if it names a file, that file.
+    """Return the folder of ``--output`` and, if it names a file, that file.
 
-    A folder ends in a slash, exists as one, or has no ending such as ``.svg``; an ending that is
-    no chart's is a KnightfallError.
+    It is a folder if it ends in a slash, exists as a folder, or has no suffix.  Raise
+    KnightfallError for a suffix that no chart can have.
     """
     from knightfall.arena.chart_style import format_of
 
@@ -245,3 +246,62 @@ def _split(output: str | None) -> tuple[Path, Path | None]:
         return path, None
     format_of(path)
     return path.parent, path
+
+
+# -- delete -----------------------------------------------------------------------------------
+
+
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+
+
+def delete(run: RunName, yes: Yes = False, store: StorePath = None, json: Json = False) -> None:
+    """Delete a run with all its games from the store.
+
+    It asks for confirmation on a terminal; elsewhere it needs --yes.  The number of a deleted run
+    is not used again.  A run that is being played looks like one that was stopped: end the command
+    that plays it first.
+
+    \b
+    Examples:
+      knightfall runs delete 3
+      knightfall runs delete last --yes
+    """
+    from knightfall.arena.store import Store
+
+    with reading(store) as opened:  # reading never creates a store that is missing
+        id = find_run(opened, run).id
+        info = next(info for info in opened.runs() if info.id == id)
+    if not yes and not _confirmed(info):
+        say("knightfall: nothing was deleted")
+        raise typer.Exit(1)
+    with Store.open(store_path(store)) as opened:
+        opened.delete(id)
+    if json:
+        print_json({"deleted": id})
+    else:
+        print_line(f"Run {id} is deleted.")
+
+
+def _confirmed(info: RunInfo) -> bool:
+    """Ask on the terminal whether to delete a run; raise KnightfallError if there is none."""
+    if not sys.stdin.isatty():
+        raise KnightfallError(
+            f"run {info.id} was not deleted: without a terminal to ask on, add --yes"
+        )
+    state = "" if info.finished else ", not finished"
+    what = f"{info.kind} of {some(info.names)}, {2 * info.played:,} games{state}"
+    return typer.confirm(f"Delete run {info.id} ({what})?", err=True)
+
+
+# -- the group --------------------------------------------------------------------------------
+
+
+runs.command(name="list")(list_runs)
+runs.command(name="show")(show)
+runs.command(name="games")(games)
+runs.command(name="replay")(replay)
+runs.command(name="plot")(plot)
+runs.command(name="export")(export)
+runs.command(name="import")(import_)
+runs.command(name="backup")(backup)
+runs.command(name="delete")(delete)

@@ -1,7 +1,6 @@
-"""``knightfall stats`` and ``knightfall sprt``: statistics without any game.
+"""``knightfall stats``: statistics without playing a game.
 
-What the result of a match says, from its counts alone, and what a sequential test will cost,
-before it is begun.
+It judges a result by its counts, and forecasts the length of a sequential test.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from knightfall.cli.arena_options import (
     Alpha,
@@ -22,28 +20,47 @@ from knightfall.cli.arena_options import (
     real,
     sprt_of,
 )
-from knightfall.cli.options import Json, command_group, whole
+from knightfall.cli.help_format import PlainGroup, command_group
+from knightfall.cli.options import Json, whole
 from knightfall.cli.terminal import print_json
 from knightfall.display.numbers import for_json, percent
 from knightfall.display.report import print_parts
 from knightfall.display.table import Table, facts
+from knightfall.display.terms import legend
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
     from knightfall.statistics.pairs import MatchEstimate
     from knightfall.statistics.sprt import Sprt, SprtForecast
 
+
+class StatsGroup(PlainGroup):
+    """The commands of ``knightfall stats``."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command; for bounds in its place, raise an error with the command to type."""
+        if "," in args[0]:
+            low, high = sorted(elo_bounds(args[0]))
+            raise KnightfallError(
+                f"{args[0]!r} is not a command: try knightfall stats plan {low:g},{high:g}"
+            )
+        return super().resolve_command(ctx, args)
+
+
 stats = command_group(
     "stats",
-    """Judge a result by its counts.
+    """Judge a result by its counts, or plan a sequential test.
 
-    Elo with errors, likelihood of superiority, sequential test.
+    A pair is two games from one opening, with the seats swapped.  A sequential test is a match that
+    ends when its question is decided.
 
     \b
     Examples:
       knightfall stats pairs 10 80 30 --sprt 0,50
       knightfall stats games 136 96 111
+      knightfall stats plan 0,10
     """,
+    cls=StatsGroup,
 )
 
 
@@ -57,7 +74,7 @@ def pairs(
         list[int],
         _count(
             "LL WL WW",
-            "Pairs lost twice, split and won twice; or all five classes of games with draws: "
+            "Number of pairs lost twice, split and won twice; or, with draws, of all five classes: "
             "LL LD WL WD WW, where two draws count as split.",
         ),
     ],
@@ -67,9 +84,12 @@ def pairs(
     beta: Beta = None,
     json: Json = False,
 ) -> None:
-    """Judge pairs: one opening, played from both seats.
+    """Judge the results of pairs of games.
 
-    All numbers are those of the agent whose wins are counted; errors are 95 % to either side.
+    A pair is two games from one opening, with the seats swapped.  All numbers are for the agent
+    whose wins are counted, with 95 % errors: Elo; nElo, normalized Elo, which is the advantage
+    relative to how much results vary; and LOS, the likelihood that the agent is the better one.
+    With --sprt also LLR, the log-likelihood ratio of the test.
 
     \b
     Examples:
@@ -107,7 +127,7 @@ def games(
 ) -> None:
     """Judge single games, as if all were independent.
 
-    For results of which the pairs are not known.  Where they are, use them: two games from one
+    Use it for results whose pairs are not known, and stats pairs otherwise: two games from one
     opening are not independent, and the errors here are then too wide.
 
     \b
@@ -167,24 +187,25 @@ def _tell(
             f"{shown(llr)} ({shown(lower)}, {shown(upper)}) "
             f"[{test.elo0:g}, {test.elo1:g}] {test.model}".replace("-", "−")
         )
+    terms = [*(["pair"] if unit == "pairs" else []), "nElo", "LOS", *(["LLR"] if test else [])]
     tested = [] if test is None else [_test_in_words(test, accepted)]
-    print_parts([facts(rows), "", _in_words(verdict), *tested])
+    print_parts([facts(rows), "", legend(*terms), "", _in_words(verdict), *tested])
 
 
 def shown(value: float) -> str:
-    """A number for people."""
-    rounded = round(value, 2) + 0.0  # which is never -0
+    """Return a number with two decimals, a true minus sign, and ∞ for infinity."""
+    rounded = round(value, 2) + 0.0  # + 0.0 turns -0.0 into 0.0
     return f"{rounded:.2f}".replace("-", "−").replace("inf", "∞")
 
 
 def _in_words(verdict: MatchEstimate) -> str:
-    """One sentence for someone who has never heard of Elo."""
+    """Return the finding in one sentence that needs no knowledge of Elo."""
     if not verdict.units:
-        return "Nothing was played, so nothing is known."
+        return "No game was played, so nothing is known."
     low, high = f"{100 * verdict.low:.1f}", f"{100 * verdict.high:.1f}"
     if verdict.low <= 0.5 <= verdict.high:
         return (
-            "This does not tell the two apart: in the long run the agent whose wins are counted "
+            "The two cannot be told apart: in the long run the agent whose wins are counted "
             f"may score anything from {low} to {high} %."
         )
     word = "better" if verdict.low > 0.5 else "worse"
@@ -206,42 +227,16 @@ def _test_in_words(test: Sprt, accepted: str | None) -> str:
 # -- what a test will cost ---------------------------------------------------------------------
 
 
-class SprtGroup(TyperGroup):
-    """The commands of ``knightfall sprt``."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command; bounds in its place are answered with the command to type."""
-        if "," in args[0]:
-            low, high = sorted(elo_bounds(args[0]))
-            raise KnightfallError(
-                f"{args[0]!r} is not a command: try knightfall sprt plan {low:g},{high:g}"
-            )
-        return super().resolve_command(ctx, args)
-
-
-sprt = command_group(
-    "sprt",
-    """Plan a sequential test.
-
-    That is a match that ends when its question is decided.
-
-    \b
-    Example:
-      knightfall sprt plan 0,10
-    """,
-    cls=SprtGroup,
-)
-
-
 BoundsArgument = Annotated[
-    str, typer.Argument(metavar="ELO0,ELO1", help="The strengths to decide between.")
+    str,
+    typer.Argument(metavar="ELO0,ELO1", help="The two strengths to decide between, as in 0,10."),
 ]
 TrueElo = Annotated[
     list[str] | None,
     typer.Option(
         "--true-elo",
         metavar="ELO",
-        help="A true strength to plan for, in the units of the model; may be given again.",
+        help="A true strength to plan for, in the unit of --model; may be repeated.",
     ),
 ]
 Split = Annotated[
@@ -249,12 +244,12 @@ Split = Annotated[
     typer.Option(
         "--split",
         metavar="SHARE",
-        help="The share of pairs that equals split, from 0.5 to below 1; 0.667 by default.",
+        help="Share of pairs that equal agents split, from 0.5 to below 1; 0.667 by default.",
     ),
 ]
 
 
-@sprt.command(name="plan", cls=NumbersCommand)
+@stats.command(name="plan", cls=NumbersCommand)
 def plan(
     bounds: BoundsArgument,
     true_elo: TrueElo = None,
@@ -264,17 +259,17 @@ def plan(
     beta: Beta = None,
     json: Json = False,
 ) -> None:
-    """Tell how often a test passes and how many pairs it takes.
+    """Forecast how often a sequential test passes and how many pairs it takes.
 
-    It passes if it accepts ELO1.  Which of the two strengths is true is not known beforehand, so
-    there is a line for each, for the middle between them, where a test takes longest, and for
-    some strengths outside.  Lengths are means: one test in thirty is three times as long.
+    A test passes if it accepts ELO1.  The true strength is unknown beforehand, so the table has a
+    line for each bound, for the middle between them, where a test takes longest, and for some
+    strengths outside.  Lengths are means: one test in thirty is three times as long.
 
     \b
     Examples:
-      knightfall sprt plan 0,10
-      knightfall sprt plan -5,0 --alpha 0.01 --beta 0.01
-      knightfall sprt plan 0,20 --model logistic --true-elo 12 --split 0.8
+      knightfall stats plan 0,10
+      knightfall stats plan -5,0 --alpha 0.01 --beta 0.01
+      knightfall stats plan 0,20 --model logistic --true-elo 12 --split 0.8
     """
     from knightfall.statistics.sprt import LARGEST_ELO, USUAL_SPLIT, forecast
 
@@ -311,9 +306,12 @@ def _show(test: Sprt, share: float, plans: list[SprtForecast]) -> None:
         table.add(*(text.replace("-", "−") for text in row))
     said = (
         f"H0: {test.elo0:g} {unit}, H1: {test.elo1:g} {unit}, alpha {test.alpha:g}, "
-        f"beta {test.beta:g}; equals split {percent(share, 0)} of their pairs".replace("-", "−")
+        f"beta {test.beta:g}; equal agents split {percent(share, 0)} of their pairs".replace(
+            "-", "−"
+        )
     )
-    print_parts([said, "", table])
+    terms = ["pair", "nElo"] if test.model == "normalized" else ["pair"]
+    print_parts([said, "", table, "", legend(*terms)])
 
 
 def _json(test: Sprt, share: float, plans: list[SprtForecast]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 First = Annotated[str, agent_argument("FIRST", "The first player, N.")]
 Second = Annotated[str, agent_argument("SECOND", "The second player, n.")]
 Seed = Annotated[
-    int, whole_number("--seed", "For the placement, and for agents without a seed.", least=0)
+    int, whole_number("--seed", "Seed of the placement, and of agents that name no seed.", least=0)
 ]
 
 
@@ -37,7 +37,7 @@ def watch(
 ) -> None:
     """Watch two agents play each other.
 
-    Without a FEN the knights are placed at random, by the seed.
+    Without a FEN the knights are placed at random, from the seed.
 
     \b
     Examples:
@@ -77,7 +77,7 @@ def watch(
 
 
 def _player(text: str, seed: int, *, quiet: bool) -> Agent:
-    """Return the agent of a string, with the common seed unless it brings its own."""
+    """Return the agent of a string, with this seed unless the string names one."""
     agent = agent_named(text, quiet=quiet)
     if not re.search(r"[(,]\s*seed\s*=", text):
         agent = replace(agent, seed=seed)
@@ -95,7 +95,7 @@ def _placement(seed: int) -> Position:
 
 
 class _JsonView:
-    """One object, once all is known."""
+    """Print the whole game as one object, at its end."""
 
     def __init__(self) -> None:
         self.reports: list[dict[str, Any]] = []
@@ -112,7 +112,7 @@ class _JsonView:
 
 
 class _TextView:
-    """A line per move, then the board."""
+    """Print a line for each move, then the final board."""
 
     def __init__(self, screen: Console) -> None:
         self.screen = screen
