@@ -44,7 +44,7 @@ class TimeControl(NamedTuple):
 
 @dataclass(frozen=True)
 class Agent:
-    """An agent as a value; `str` prints it as it parses.
+    """An agent as an immutable value; parsing `str(agent)` gives an equal agent.
 
     Each kind of agent is a subclass.  It sets the class attributes, and overrides `analyse_with`
     and `prepare`; the defaults of the other methods suit agents that are a single search.  `label`
@@ -102,17 +102,17 @@ class Agent:
     # -- its string ------------------------------------------------------------------------
 
     def options(self) -> Iterator[str]:
-        """Yield the words and options of this kind, as its string has them."""
+        """Yield the words and options that the agent's string contains, such as ``plain``."""
         return iter(())
 
     @classmethod
     def read(cls, text: str) -> Agent:
-        """Return the agent of a whole string, for kinds with `reads_itself`."""
+        """Parse a whole agent string; only kinds with `reads_itself` implement this."""
         raise NotImplementedError
 
     @classmethod
     def split(cls, text: str) -> tuple[str, tuple[str, ...]]:
-        """Return the first argument and the options, for kinds with `reads_itself`."""
+        """Split a string into first argument and options; only for kinds with `reads_itself`."""
         raise NotImplementedError
 
     @classmethod
@@ -123,7 +123,7 @@ class Agent:
         return parse_heuristic(text)
 
     def with_options(self, given: Mapping[str, str]) -> Self:
-        """Return the agent with words and options of its kind; a word has an empty value."""
+        """Return the agent with these words and options set; words such as ``plain`` map to ""."""
         return self
 
     def with_arguments(self, text: str, arguments: list[str], *, fillable: bool) -> Self:
@@ -173,7 +173,7 @@ class Agent:
         except KnightfallError as error:
             raise KnightfallError(f"agent {text!r}: {error}") from None
 
-    # -- questions about it ----------------------------------------------------------------
+    # -- its properties --------------------------------------------------------------------
 
     @property
     def timed(self) -> bool:
@@ -188,7 +188,7 @@ class Agent:
 
     @property
     def time_is_counted(self) -> bool:
-        """Whether its clock counts steps, so that a move may take longer in real time."""
+        """Whether its clock runs in ticks; a move may then take more real time than its limit."""
         return False
 
     @property
@@ -237,12 +237,12 @@ class Agent:
 
     @property
     def needs_core(self) -> bool:
-        """Whether it loses games on time if it has less than one core to itself."""
+        """Whether it may lose games on time unless it has a core to itself."""
         return False
 
     @property
     def beside(self) -> Path | None:
-        """The file whose folder is copied for its process; None if it needs no copy."""
+        """The file whose folder is copied for its process to run in; None if it needs no copy."""
         return None
 
     def absolute(self) -> Self:
@@ -252,9 +252,9 @@ class Agent:
         return replace(self, heuristic=str(self.read_argument(self.heuristic).absolute()))
 
     def relocated(self, moved: Callable[[str, bool], str]) -> Self:
-        """Return the same agent with other paths.
+        """Return the same agent with each path replaced by what `moved` returns for it.
 
-        `moved` maps each path; its second argument is whether symbolic links are followed when the
+        The second argument of `moved` is whether symbolic links are followed when the
         file is loaded.  Former versions of files, which git holds, keep their paths.
         """
         if not self.users_functions:
@@ -279,7 +279,7 @@ class Agent:
     # -- in a tournament -------------------------------------------------------------------
 
     def with_search_budget(self, budget: Budget) -> Self:
-        """Return the agent with the common budget of all deepening agents in a tournament."""
+        """Return the agent with the budget that a tournament gives to all its deepening agents."""
         return self
 
     def with_move_time(self, limit: int, threshold: int) -> Self:
@@ -291,14 +291,14 @@ class Agent:
         return self
 
     def of_generation(self, generation: str) -> Self | None:
-        """Return the agent for a generation of the course; None if it belongs to none."""
+        """Return a submission set to a generation of the course; None for any other agent."""
         return None
 
     def check(self) -> None:
         """Raise a `KnightfallError` if the agent cannot play at all."""
 
     def trial_load(self) -> Iterator[str]:
-        """Load the agent once in a process of its own; yield messages for the user."""
+        """Load the agent once, as a test, in a process of its own; yield messages for the user."""
         return iter(())
 
     def notes(self) -> Iterator[str]:
@@ -309,7 +309,7 @@ class Agent:
 
     @property
     def search(self) -> CompiledSearch | None:
-        """The compiled search that the agent consists of; None if it is more than that."""
+        """The compiled search that alone chooses the agent's moves; None if there is none."""
         return None
 
     def for_game(self, board: Board) -> Self:
@@ -365,7 +365,7 @@ class Agent:
             replace(self, heuristic="null").prepare(board)
 
     def new_game(self, seed: int, side: Side) -> Any:
-        """Return the player of one side of a game, in the agent's own process."""
+        """Return the object that plays one side of a game; called in the agent's own process."""
         if self.has_users_code:
             from knightfall.isolation.limits import seed_random
 
@@ -377,7 +377,7 @@ class Agent:
         return list(self.sources())
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer a request that only this kind of agent has, named by ``ask``."""
+        """Answer a request that only this kind of agent supports; ``question["ask"]`` names it."""
         raise KeyError(question["ask"])
 
 

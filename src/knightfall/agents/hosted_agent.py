@@ -36,7 +36,7 @@ class HostedAgent:
         self._player: Any = None  # the result of `Agent.new_game`
 
     def load(self) -> dict[str, Any]:
-        """Load the agent; return its files, and knightfall's own warnings."""
+        """Load the agent; return the paths of its files, and the warnings from knightfall."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             self._agent = parse_agent(self._text)
@@ -53,7 +53,7 @@ class HostedAgent:
         return self._agent.remembers_game
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Answer a request, named by ``ask``."""
+        """Answer a request; ``question["ask"]`` says what is requested."""
         agent, asked = self._agent, question["ask"]
         if asked == "game":
             self._player = agent.new_game(question["seed"], question["side"])
@@ -84,7 +84,7 @@ _REPORT = {
 
 
 def read_loaded(answer: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Return the files that an agent was loaded from, and the warnings.  Raise `Broken`."""
+    """Return the files and warnings that an answer lists.  Raise `Broken` if it is invalid."""
     check_answer(_LOADED, answer)
     files, warnings = answer["files"], answer["warnings"]
     if len(files) > MOST_FILES or len(warnings) > MOST_WARNINGS:
@@ -97,7 +97,7 @@ def read_loaded(answer: dict[str, Any]) -> tuple[list[str], list[str]]:
 
 
 def read_value(answer: dict[str, Any]) -> tuple[float, bool]:
-    """Return a heuristic's value, and whether it is exact.  Raise `Broken`."""
+    """Return a heuristic's value, and whether it is exact.  Raise `Broken` if it is invalid."""
     check_answer({"value": Real, "exact": bool}, answer)
     return float(answer["value"]), answer["exact"]
 

@@ -78,7 +78,7 @@ class GreedyAgent(SearchAgent):
 
     @property
     def search(self) -> CompiledSearch:
-        """Alpha-beta of one ply."""
+        """The search: alpha-beta to a depth of one ply."""
         return super().search._replace(budget=Budget(depth=1))
 
 
@@ -117,7 +117,7 @@ class AlphaBetaAgent(FixedDepthAgent):
 
 @dataclass(frozen=True)
 class DeepeningAgent(SearchAgent):
-    """An agent that deepens iteratively; `plain` without table and ordering."""
+    """An agent that deepens iteratively; `plain` turns off table, ordering and separation."""
 
     kind = "id"
     summary = "iterative deepening with table, ordering and separation; add plain to do without"
@@ -232,7 +232,7 @@ class PythonAgent(Agent):
 
     @contextmanager
     def _host_for_once(self) -> Iterator[RemotePlayer]:
-        """Yield the host and close it; turn an `AgentFailure` into a `KnightfallError`."""
+        """Yield the host, then close it; turn an `AgentFailure` into a `KnightfallError`."""
         try:
             yield self.host
         except AgentFailure as failure:
@@ -300,7 +300,7 @@ class GamePlayer:
     """A user's agent in one game; anything but a legal move raises an `AgentFailure`."""
 
     def __init__(self, text: str) -> None:
-        """Load the file if necessary, instantiate a class, and begin the game."""
+        """Load the file if necessary, instantiate the agent if it is a class, begin the game."""
         self._text = text
         self._file = str(parse_chooser(text).file("agent"))
         found = load_player(text)
@@ -311,7 +311,7 @@ class GamePlayer:
             self._run(begin)
 
     def analyse(self, position: Position) -> Report:
-        """Return the agent's move; there is no time limit here."""
+        """Return the agent's move; `RemotePlayer` enforces the time limit, not this method."""
         start = time.perf_counter()
         answer = self._run(self._choose, position)
         seconds = time.perf_counter() - start
@@ -366,7 +366,7 @@ class AgentKinds(Mapping[str, type[Agent]]):
         return sum(1 for _ in self)
 
     def with_arguments(self, kind: str, arguments: list[str]) -> type[Agent]:
-        """Return the class of a kind with these arguments, which may select a variant of it."""
+        """Return the class of a kind; a word among the arguments may select a variant's class."""
         usual = self[kind]
         rest = arguments[1:] if usual.argument else arguments
         if any("=" not in argument and argument not in usual.words for argument in rest):
@@ -378,7 +378,7 @@ class AgentKinds(Mapping[str, type[Agent]]):
 
 
 def variant_words(kind: str) -> tuple[str, ...]:
-    """Return the words by which a string of a kind selects a variant from an extension."""
+    """Return the words that select variants of a kind, as ``swindle`` in ``perfect(swindle)``."""
     variants = (key.partition("(") for key in added("agents") if "(" in key)
     return tuple(word.rstrip(")") for of, _, word in variants if of == kind)
 

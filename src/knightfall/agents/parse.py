@@ -51,7 +51,7 @@ COURSE: dict[str, dict[str, Agent]] = {
         "AB_Center": _deepening("center"),
         "AB_Improved": _deepening("improved"),
     },
-    # The earlier one: AB_ agents search five plies, only ID_ and the student's agent deepen.
+    # The earlier tournament: AB_ agents search five plies, only ID_ and Student deepen.
     "2017a": {
         "Random": RandomAgent(),
         "MM_Null": _minimax("null"),
@@ -89,7 +89,7 @@ FOR_STUDENTS = ("AB_Custom", "AB_Custom_2", "AB_Custom_3", "Student")
 
 
 def course_agent(name: str, protocol: str = "") -> Agent | None:
-    """Return the agent of a course name, with or without its protocol or study; None if unknown.
+    """Return the agent of a name such as ``AB_Open`` or ``2017a:AB_Open``; None if unknown.
 
     A bare name is looked up first in `protocol`, the protocol in force.
     """
@@ -107,7 +107,7 @@ def group_of(name: str, protocol: str = "") -> str:
 
 
 def from_another_protocol(name: str, protocol: str) -> str:
-    """Return a sentence if a name means an agent of another protocol than the one in force.
+    """Return a notice to print if a name means an agent of another protocol than the one in force.
 
     An empty string if the name is not in a protocol, or means the same agent in both.
     """
@@ -123,9 +123,10 @@ def from_another_protocol(name: str, protocol: str) -> str:
 
 
 def borrowed(called: str, agent: Agent) -> str:
-    """Return a sentence if a student's name plays a study's heuristic instead of the user's own.
+    """Return a notice to print if a name such as ``AB_Custom`` plays a study's heuristic.
 
-    An empty string if the agent was given a heuristic, or its name says which study it is from.
+    The user may have meant a heuristic of their own.  An empty string if the agent was given a
+    heuristic, or its name says which study it is from.
     """
     name = called.partition("(")[0].partition("#")[0].strip()  # duplicates get "Student #1"
     if name not in FOR_STUDENTS:
@@ -208,7 +209,7 @@ def agent_parts(text: str) -> tuple[str, str, tuple[str, ...]] | None:
 
 
 def _words_of(kind: str) -> tuple[str, ...]:
-    """Return the words that strings of a kind may hold, including those of its variants."""
+    """Return the words, such as ``plain``, that strings of a kind and its variants may contain."""
     if kind not in CORE_KINDS and kind not in AGENT_KINDS:
         return ()
     words = AGENT_KINDS[kind].words
@@ -216,7 +217,7 @@ def _words_of(kind: str) -> tuple[str, ...]:
 
 
 class OtherDifferences(NamedTuple):
-    """The parts other than the heuristic in which two agents differ; false if there are none.
+    """The parts, apart from the heuristic, in which two agents differ; falsy if there are none.
 
     `str` continues a sentence: "in search, too" where the heuristics differ as well, "in search and
     budget only" where they do not.
@@ -238,7 +239,7 @@ class OtherDifferences(NamedTuple):
 
 
 def other_differences(a: str, b: str) -> OtherDifferences:
-    """Return the differences of two full agent strings other than the heuristic.
+    """Return in which parts, apart from the heuristic, two full agent strings differ.
 
     Empty if one of them takes no heuristic as an argument: such agents are compared as a whole.
     """
@@ -271,7 +272,7 @@ def time_control(text: str) -> TimeControl | None:
 
 
 class Submitted(NamedTuple):
-    """A submission that plays: its path, its clock, and the time per move."""
+    """A submission that takes part in a run: its path, its clock, and the time per move."""
 
     path: str
     clock: str
@@ -294,7 +295,7 @@ def submissions(texts: Iterable[str]) -> list[Submitted]:
 
 
 def without_folder(heuristic: str) -> str:
-    """Return a heuristic without its folder if it is a single function of a file."""
+    """Return ``file.py:name`` for ``folder/file.py:name``, and any other heuristic unchanged."""
     return heuristic.rpartition("/")[2] if heuristic.count(".py:") == 1 else heuristic
 
 

@@ -56,7 +56,7 @@ def move_limit(agent: Agent, patience: float = PATIENCE) -> float | None:
 def check_time(
     report: Report, limit: float | None, who: str = "", computed: float = math.inf
 ) -> Report:
-    """Return the report.  Raise an `AgentFailure` if it took longer than limit and tolerance.
+    """Return the report.  Raise an `AgentFailure` if it took longer than `limit` + `TOLERANCE`.
 
     `computed` is the processor time used, if known; it counts instead of the elapsed time if it is
     smaller, because the rest was spent waiting for a core.
@@ -99,13 +99,13 @@ class AgentProcess(HostProcess):
         super().new_game(**what)
 
     def prepare_board(self, board: Board) -> None:
-        """Wait until the agent is ready for a board; does nothing during a game."""
+        """Let the agent prepare for a board, and wait for it; do nothing during a game."""
         if board not in self._boards and not self.playing and self.has_ended_game():
             self._boards.add(board)
             self.prepare({"ask": "board", "board": [board.width, board.height]})
 
     def plays(self, position: Position, seed: int) -> bool:
-        """Return whether the position comes two plies after the last request, in the same game."""
+        """Return whether a position continues the current game, two plies after the last one."""
         if not self.playing or self._last is None or self._last[0] != seed:
             return False
         before = self._last[1]
@@ -114,11 +114,11 @@ class AgentProcess(HostProcess):
         return position.open < before.open and len(before.open) - len(position.open) == 2
 
     def can_play(self, position: Position, seed: int) -> bool:
-        """Return whether it can answer for a position, in its game or in a new one."""
+        """Return whether this process can play a position, in its current game or in a new one."""
         return not self.playing or self.forks or self.plays(position, seed)
 
     def analyse(self, position: Position, seed: int, limit: float | None) -> Report:
-        """Return the agent's report on a position, and set `taken` to its timing.
+        """Return the agent's report on a position, and store in `taken` how long it took.
 
         A position that does not continue the current game begins another.
         """
@@ -195,7 +195,7 @@ class RemotePlayer:
         self.end_game()
 
     def warn(self) -> None:
-        """Repeat here the warnings that were issued when the agent was loaded."""
+        """Issue in this process the warnings that the agent's process issued while loading."""
         from knightfall.heuristics.user_heuristic import warn_once
 
         with self._process(UNCLAIMED) as child:
@@ -203,7 +203,7 @@ class RemotePlayer:
                 warn_once(text)
 
     def files(self) -> list[str]:
-        """Return the user's files that determine the agent's moves; they are loaded only there."""
+        """Return the user's files that determine the agent's moves; only its process loads them."""
         with self._process(UNCLAIMED) as child:
             return child.files
 
@@ -228,7 +228,7 @@ class RemotePlayer:
         return report
 
     def ask(self, question: dict[str, Any], limit: float, read: Reader[Any]) -> Any:
-        """Return the answer to a request that only this kind of agent has."""
+        """Send a request that only this kind of agent supports; return the answer."""
         with self._process(UNCLAIMED) as child:
             return child.ask(question, limit, read)
 
@@ -255,7 +255,7 @@ class RemotePlayer:
 
     @contextmanager
     def _process(self, seat: str) -> Iterator[AgentProcess]:
-        """Yield the loaded process of a side; after an unrecoverable failure it is ended."""
+        """Yield the loaded process that plays a side; end it after an unrecoverable failure."""
         children = self._children
         child = children.pop(seat, None) or children.pop(UNCLAIMED, None) or self._take()
         try:

@@ -1,4 +1,4 @@
-r"""The supervisor and the process of an agent, which may hang, crash, print or forge answers there.
+r"""Run an agent, which may hang, crash, print or forge answers, in a process under a supervisor.
 
 ::
 
@@ -92,9 +92,10 @@ class LineReader:
 
 
 def supervise(hosted: str, text: str, scratch: str = "") -> NoReturn:
-    """Serve the process at the other end of the standard streams until it or the agent ends.
+    """Run the agent for the process at the other end of standard input and output.
 
-    A `scratch` folder is removed at the end, even if the process that asks was killed.
+    This ends when that process or the agent ends.  A `scratch` folder is then removed, even if the
+    process that asks was killed.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asking = os.getppid()
@@ -167,7 +168,7 @@ class _Relay:
         self._until = float("inf")  # deadline for the exit status after the agent closed its pipe
 
     def run(self) -> str:
-        """Forward until one end is gone; return how the agent ended, "" if the host is gone."""
+        """Forward until either side ends; return how the agent ended, "" if the asker ended."""
         poll = select.poll()
         for source in (self._questions, self._agent_answers, self._exit_reader):
             poll.register(source, select.POLLIN)
@@ -226,7 +227,7 @@ class _Relay:
 
 
 class _Unasked(Exception):
-    """A line that does not answer a request."""
+    """Raised for a line from the agent that does not answer a request."""
 
 
 def _watch(
@@ -268,14 +269,14 @@ def _is_broken(pipe: int) -> bool:
 
 
 class Hosted(Protocol):
-    """What a host runs: constructed from a text, loaded, then asked one request after another."""
+    """Interface of what a host process runs: made from a text, loaded, then sent requests."""
 
     def load(self) -> dict[str, Any]:
-        """Load it; return the answer to the first request."""
+        """Load what the text names; return the answer to the first request."""
 
     @property
     def needs_own_process(self) -> bool:
-        """Whether each game needs a process that loads it anew, instead of a fork."""
+        """Whether each game needs a new process that loads it again, instead of a fork."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Answer a request."""
@@ -309,7 +310,7 @@ class _Server:
         self._forks = False  # whether each game gets a fork, and this process plays none
 
     def answer_all(self) -> bytes:
-        """Answer until the game is over or there are no more requests.
+        """Answer requests until the game is over or there are no more of them.
 
         Return the token of the request that ended the game, or nothing.
         """

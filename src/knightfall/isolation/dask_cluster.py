@@ -25,7 +25,7 @@ SOCKETS, OTHERS = ("tcp", "tls", "ws", "wss"), ("ucx", "inproc")
 
 
 class DaskCluster(ExecutorPool):
-    """The Dask cluster whose scheduler has the address, such as tcp://host:8786."""
+    """A connection to the Dask cluster whose scheduler has an address such as tcp://host:8786."""
 
     def __init__(self, address: str) -> None:
         require("a Dask cluster", "distributed")
@@ -113,7 +113,7 @@ def _check_scheduler(address: str) -> None:
 
 
 def _within(seconds: float, attempt: Callable[[], None]) -> str | None:
-    """Return why an attempt failed or did not end within the time; None if it succeeded.
+    """Run `attempt` with a time limit; return why it failed, None if it succeeded.
 
     It runs in a thread of its own, because a name lookup cannot be interrupted, and because this
     thread may have an event loop, as in a notebook.

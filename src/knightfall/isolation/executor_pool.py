@@ -70,7 +70,7 @@ class ExecutorPool(Closing):
         given: dict[Future[Any], Item],
         ended: queue.SimpleQueue[Future[Any]],
     ) -> bool:
-        """Submit enough items; return False if there is nothing left to wait for."""
+        """Submit items to keep the executor busy; return False if there is nothing to wait for."""
         wanted = AHEAD * self._threads()
         while len(given) < wanted:
             item = work.take()
@@ -86,7 +86,7 @@ class ExecutorPool(Closing):
         return bool(given)
 
     def _threads(self) -> int:
-        """Return how many calls can run at once; workers of a cluster come and go."""
+        """Return how many calls can run at once; count again at times, as a cluster may change."""
         if time.monotonic() > self._counted + COUNTING:
             self._known_threads = max(1, self._count_threads())
             self._counted = time.monotonic()
@@ -108,7 +108,7 @@ class ExecutorPool(Closing):
 
 
 def _batch(ended: queue.SimpleQueue[Future[Any]]) -> list[Future[Any]]:
-    """Wait until a call has ended; return all calls that have ended."""
+    """Wait until at least one call has ended; return all that have ended since the last time."""
     batch: list[Future[Any]] = []
     while not batch:
         with suppress(queue.Empty):

@@ -20,7 +20,7 @@ def describe_exit(status: int, output: bytes = b"") -> str:
 
 
 def describe_end(process: subprocess.Popen[bytes], output: bytes = b"") -> str:
-    """Return such a clause for a process that has closed its end of the connection."""
+    """Return `describe_exit`'s clause for a process that has closed its end of the connection."""
     try:
         return describe_exit(process.wait(timeout=1), output)
     except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""The process that hosts an agent, seen from the process that asks it (see `agent_host`).
+"""The client side of an agent's process: start it, send requests, and validate the answers.
 
 The connection carries lines: a random token, then JSON; an answer begins with the token of its
 request.  User code in the agent's process can find the token and answer in the agent's place, but
@@ -66,7 +66,7 @@ Reader = Callable[[dict[str, Any]], Answer]
 
 
 class Broken(Exception):
-    """An answer is invalid; the message says what was sent instead."""
+    """Raised for an invalid answer; the message describes what was received instead."""
 
 
 def check_answer(expected: Any, answer: Any) -> None:
@@ -96,7 +96,7 @@ def read_answer(text: bytes) -> dict[str, Any]:
 
 
 def read_nothing(answer: dict[str, Any]) -> None:
-    """Check that an answer is empty, which only confirms that the request is done."""
+    """Raise `Broken` unless an answer is empty: it should only confirm that the request is done."""
     check_answer({}, answer)
 
 
@@ -107,12 +107,12 @@ class Taken(NamedTuple):
     waited: float = 0.0
 
     def late_by_machine(self, limit: float | None) -> bool:
-        """Return whether the answer was late only because it waited for a core."""
+        """Return whether the answer missed the limit only because its process waited for a core."""
         return limit is not None and self.seconds - self.waited <= limit < self.seconds
 
 
 class HostProcess:
-    """A process that hosts one agent, for one game after another if it can fork.
+    """A process that hosts one agent; if it can fork, it plays one game after another.
 
     Each game begins with the state after loading the agent.  A process that forks for each game
     (`forks`) can play any number of them, one at a time; any other can play one.
@@ -167,13 +167,13 @@ class HostProcess:
             self.ready = True
 
     def _read_loaded(self, answer: dict[str, Any]) -> None:
-        """Validate the answer to loading; a subclass validates its own fields."""
+        """Validate the answer that confirms loading; a subclass also validates its own fields."""
         forks = answer.pop("forks", None)
         check_answer({"forks": bool}, {"forks": forks})
         self.forks = forks is True
 
     def ask(self, question: dict[str, Any], limit: float | None, read: Reader[Answer]) -> Answer:
-        """Return the answer to a request, and set `taken` to its timing.
+        """Return the answer to a request, and store in `taken` how long it took.
 
         Raise an `AgentFailure` if the agent reports one, sends an invalid answer, or does not
         answer within `limit` seconds.
@@ -252,7 +252,7 @@ class HostProcess:
             raise AgentFailure("crash", f"{self._text} sent an invalid answer: {broken}") from None
 
     def _parse(self, word: bytes, line: bytes | None, seconds: float) -> tuple[bytes, Taken]:
-        """Return the JSON of an answer, and its timing; `seconds` is the elapsed time here."""
+        """Return an answer's JSON text, and its timing; `seconds` is the time measured here."""
         if line is None:
             ended = describe_end(self._process)
             raise AgentFailure("crash", f"{self._text} sent no answer: its process {ended}")

@@ -47,7 +47,7 @@ class JsonSubprocess:
         self._turn = asyncio.Lock()
 
     async def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return its answer.  Raise the `KnightfallError` or `NotFound` that it answers with.
+        """Return the answer to a request.  Raise the `KnightfallError` or `NotFound` it reports.
 
         A process that does not answer is killed, and a `KnightfallError` is raised.
         """
@@ -76,7 +76,7 @@ class JsonSubprocess:
         return self._process
 
     async def end(self) -> None:
-        """Kill it; the next request starts another."""
+        """Kill the subprocess; the next request starts another."""
         process, self._process = self._process, None
         if process is not None:
             with suppress(ProcessLookupError):

@@ -88,7 +88,7 @@ def limit_processor_time(seconds: float | None) -> None:
 
 
 def agent_environment() -> dict[str, str]:
-    """Return the environment of an agent's process: the user's own, with `REPEATABLE`.
+    """Return the environment of an agent's process: the user's, plus settings for repeatability.
 
     Numbers of threads that the user has set are kept.
     """
@@ -121,7 +121,7 @@ _expendable: list[bool] = []
 
 
 def be_expendable() -> None:
-    """Mark this process as expendable: it may load users' files without a trial in another one."""
+    """Mark this process as expendable: it may load users' files without a test in another one."""
     _expendable[:] = [True]
 
 

@@ -68,7 +68,7 @@ class RunnerOptions:
 
     @property
     def leaves(self) -> bool:
-        """Whether calls are made in other processes, which lack what was declared in this one."""
+        """Whether calls are made in other processes, where functions declared here are missing."""
         if self.executor is not None:
             from knightfall.isolation.executor_pool import stays_here
 
@@ -80,7 +80,7 @@ DEFAULT = RunnerOptions()
 
 
 def on_all_cores(options: RunnerOptions) -> RunnerOptions:
-    """Return options with one worker per core, unless others are given."""
+    """Return one worker per core in place of the default options; leave other options unchanged."""
     return RunnerOptions(workers=cores()) if options == DEFAULT else options
 
 
@@ -91,7 +91,7 @@ def parallel_map(
     *,
     describe: Callable[[Argument], str],
 ) -> Generator[tuple[int, Result], None, None]:
-    """Yield the results of one function for many arguments, each with its index, as they come.
+    """Yield the results of one function for many arguments, each with its index, as they arrive.
 
     `describe` names the call with an argument in an error: "the game from …".  Closing the
     generator ends the work.
@@ -170,13 +170,13 @@ class Work(Protocol[Item, Result_co]):
         """Return the call that a worker makes for an item."""
 
     def done(self, item: Item, answer: Any) -> Iterable[Result_co]:
-        """Receive the return value of a call; return the results that are complete now."""
+        """Accept the return value of an item's call; return the results that it completes."""
 
     def lost(self, item: Item, stalled: bool, exit_status: str) -> None:
-        """Receive an item whose worker died as described, or `stalled` and was killed."""
+        """Take back an item whose worker died, or `stalled` and was killed."""
 
     def put_back(self, item: Item) -> None:
-        """Receive an item that no worker has started."""
+        """Take back an item that no worker has started."""
 
 
 class Closing:
@@ -260,7 +260,7 @@ def _call(version: str, id: str, setup: Setup[Argument, Result], argument: Argum
 
 
 def _function(id: str, setup: Setup[Argument, Result]) -> Callable[[Argument], Result]:
-    """Return this thread's function of a map, creating it on first use."""
+    """Return this thread's copy of the function to map, creating it by `setup` on first use."""
     if getattr(_here, "id", "") != id:
         _here.function, _here.id = setup(), id
     function: Callable[[Argument], Result] = _here.function

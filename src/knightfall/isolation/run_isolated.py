@@ -64,7 +64,7 @@ def start_isolated(function: Callable[..., Any], *arguments: Any) -> IsolatedCal
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        start_new_session=True,  # Ctrl-C is not for it; and what it starts can be killed with it
+        start_new_session=True,  # no Ctrl-C; its descendants can be killed with it
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -128,7 +128,7 @@ def pass_output(stream: IO[bytes], output: Callable[[bytes], None]) -> None:
 
 
 class Fork:
-    """A fork of this process that calls a function with a file to write to, and exits.
+    """A fork of this process that calls `run` with a pipe to write to, and exits.
 
     What it writes can be read from `reading`, which the caller closes.  It has a session of its
     own, and those methods of `subprocess.Popen` that are needed here.
@@ -150,7 +150,7 @@ class Fork:
         self._status: int | None = None
 
     def read_until(self, deadline: float, most: int = MOST_BYTES) -> bytes:
-        """Return what it writes until a deadline (monotonic clock) or the end of the pipe.
+        """Return what the fork writes until a deadline (monotonic clock) or the end of the pipe.
 
         After the deadline, return what is already in the pipe.  It stops after `most` bytes.
         """

@@ -33,14 +33,14 @@ def scratch_of(file: Path) -> str:
 
 
 def copy_beside(file: Path, into: Path) -> None:
-    """Copy a file and the other files of its folder, up to the limits."""
+    """Copy a file and the other files of its folder, up to the limits of this module."""
     shutil.copyfile(file, into / file.name)
     beside = [(size, name) for size, name in _listed(file.parent) if name != file.name]
     _copy(beside, file.parent, into)
 
 
 def copy_some(files: Iterable[Path], top: Path, into: Path) -> None:
-    """Copy the given files of a folder, up to the limits."""
+    """Copy the given files of a folder, up to the limits of this module."""
     sizes: list[tuple[int, str]] = []
     for file in files:
         with suppress(OSError):

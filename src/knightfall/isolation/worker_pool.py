@@ -42,7 +42,7 @@ Result = TypeVar("Result")
 
 
 class WorkerPool(Closing):
-    """A number of worker processes on this machine, each of which runs `begin` first.
+    """A pool of worker processes on this machine; each runs the job `begin` before any other.
 
     With `pin`, each has a core to itself.
     """
@@ -96,7 +96,7 @@ class WorkerPool(Closing):
 
     @property
     def ready(self) -> bool:
-        """Whether a message from a worker has arrived, such as that it is ready."""
+        """Whether an unread message from a worker has arrived, such as that it is ready."""
         return not self._inbox.empty()
 
     def start(self) -> None:
@@ -179,7 +179,7 @@ class WorkerPool(Closing):
                 work.put_back(given.item)
 
     def _pass_on(self, warned: Warned) -> None:
-        """Issue a warning once: all workers send the same ones, except for measured times."""
+        """Issue a warning unless another worker has sent the same, apart from measured times."""
         key = re.sub(r"\d+ µs", "", warned.text)
         if key not in self._warned:
             self._warned.add(key)
@@ -191,7 +191,7 @@ class WorkerPool(Closing):
 
 @dataclass
 class _Given:
-    """A job of a worker, and its item (None: the result is no longer wanted)."""
+    """A job given to a worker, and its item; None if the result will be discarded."""
 
     item: Any
     job: Job
@@ -245,35 +245,35 @@ class _Worker:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether it has a job whose result is wanted."""
+        """Whether the worker has a job whose result will not be discarded."""
         return any(given.item is not None for given in self.given)
 
     def wants_more(self, depth: int) -> bool:
-        """Return whether it has fewer jobs than `depth`, and none that runs alone."""
+        """Return whether it is ready and has fewer than `depth` jobs, none of which runs alone."""
         if not self.ready or len(self.given) >= depth:
             return False
         return not any(given.item is not None and given.job.alone for given in self.given)
 
     def begin(self) -> None:
-        """Record that it is ready for jobs."""
+        """Record that the worker is ready for jobs."""
         self.ready = True
         self._set_deadline()
 
     def give(self, item: Any, job: Job) -> None:
-        """Send it a job, to be run after those it has."""
+        """Send the worker a job, to be run after those that it already has."""
         self.given.append(_Given(item, job))
         if len(self.given) == 1:
             self._set_deadline()
         self._send(pickle.dumps(job))
 
     def finish(self) -> Any:
-        """Record that its first job is done; return the item, None if it is no longer wanted."""
+        """Record that its first job is done; return the job's item, None if it was discarded."""
         item = self.given.popleft().item
         self._set_deadline()
         return item
 
     def forget_items(self) -> None:
-        """Discard the results of its current jobs when they arrive."""
+        """Mark the worker's current jobs, so that their results are discarded when they arrive."""
         for given in self.given:
             given.item = None
 
@@ -296,7 +296,7 @@ class _Worker:
             self.process.stdin.close()
 
     def exit_status(self) -> str:
-        """Return a clause that says how a worker ended that sends no more messages."""
+        """Return in a clause how the worker ended, once it sends no more messages."""
         self.printing.join(1)
         return describe_end(self.process, bytes(self.printed))
 

@@ -52,7 +52,7 @@ starting = threading.Event()
 
 
 def work(lifeline: int) -> None:
-    """Run jobs until the driver is gone; the driver's first two messages say how to begin."""
+    """Run jobs until the driver ends; its first two messages set up this process."""
     starting.set()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver
     be_expendable()
@@ -64,7 +64,7 @@ def work(lifeline: int) -> None:
     outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_write_messages, args=(answering, outbox), daemon=True).start()
     try:
-        prepare(pickle.load(reading))  # paths; and its main module, if that is needed
+        prepare(pickle.load(reading))  # sets paths, and imports the driver's script if needed
         core, begin = pickle.load(reading)
         if core is not None and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, {core})
@@ -92,7 +92,7 @@ def work(lifeline: int) -> None:
 
 
 def _end_with(lifeline: int) -> None:
-    """Let the system end this process when the driver's end of the pipe closes.
+    """Let the system end this process when the driver's end of the pipe `lifeline` closes.
 
     `_read_jobs` would do that, too, but not while user code holds the interpreter's lock.
     """
@@ -134,7 +134,7 @@ def _write_messages(answering: IO[bytes], outbox: queue.SimpleQueue[Any]) -> Non
 
 
 def _for_the_driver(error: BaseException) -> BaseException:
-    """Return an exception that the driver can unpickle: the same if it knows the type."""
+    """Return the exception if the driver can unpickle it, else a `RuntimeError` with its text."""
     if isinstance(error, KnightfallError):
         return error
     where = f"in a worker process:\n{traceback.format_exc()}"
@@ -145,7 +145,7 @@ def _for_the_driver(error: BaseException) -> BaseException:
 
 
 def _is_known(category: type[Warning]) -> bool:
-    """Return whether the driver can import a warning category; those in users' files it cannot."""
+    """Return whether the driver can import a warning category; one in a user's file it cannot."""
     return category.__module__.split(".")[0] in ("builtins", "knightfall")
 
 

@@ -200,7 +200,7 @@ Step = Annotated[
     typer.Option(
         "--step",
         metavar="SIZE",
-        help="Spread of the first candidates; 1 is as much as the first term varies.",
+        help="Initial step size of CMA-ES, in units of the first term's spread.",
     ),
 ]
 Gain = Annotated[

@@ -145,7 +145,7 @@ def _numbers(column: Any, kind: str) -> npt.NDArray[Any]:
 
 
 def _codes(column: Any, words: tuple[str, ...]) -> npt.NDArray[Any]:
-    """Return the index of each name of a column in `words`."""
+    """Return a column of names as indices into `words`."""
     parts = [np.zeros(0, np.uint8)]
     for chunk in column.chunks:  # each chunk may have a dictionary of its own
         places = [words.index(name) for name in chunk.dictionary.to_pylist()]

@@ -33,7 +33,7 @@ MOST_SHARDS = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One file of the set: its board, number of positions and seed."""
+    """One file of a set of labelled positions: its board, number of positions and seed."""
 
     name: str
     board: str
@@ -45,7 +45,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class DataSettings:
-    """The settings of a set, and the version of knightfall that makes it."""
+    """The settings of a set of labelled positions, and the version of knightfall that makes it."""
 
     positions: int
     seed: int
@@ -89,7 +89,7 @@ class DataSettings:
         return self
 
     def shards(self) -> list[Shard]:
-        """Return all files in the order of their making; the boards alternate in proportion."""
+        """Return all files in the order in which they are made; boards alternate by share."""
         found: list[tuple[float, Shard]] = []
         for board, positions in _allotted(self.positions, self.shares).items():
             count = -(-positions // self.shard)
@@ -122,7 +122,7 @@ class DataSettings:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def command(self, folder: str) -> str:
-        """Return the command line that makes this set."""
+        """Return the ``knightfall learn data`` command line that makes this set of positions."""
         words = ["knightfall learn data", quote(folder), f"--positions {self.positions}"]
         if self.shares != DEFAULT_SHARES:
             words += [f"--board {board}" for board in self.shares]
@@ -134,7 +134,7 @@ class DataSettings:
 
 @cache
 def version() -> str:
-    """Return the version of everything that decides what is in a set."""
+    """Return a version that changes with any code that affects the positions in a set."""
     from knightfall.kernel.sources import hash_of
 
     return (

@@ -29,7 +29,7 @@ def write_card(folder: Path, settings: DataSettings, shards: list[Shard]) -> dic
 
 
 def card_of(found: Positions, settings: DataSettings, folder: Path) -> dict[str, Any]:
-    """Return the card: settings, counts by split, board, role and phase, and the time it took."""
+    """Return the card: settings, counts by split, board, role and phase, and the building time."""
     keep = kept(found.key, found.split)
     left = found.where(keep)
     seconds = _seconds(folder)

@@ -43,7 +43,7 @@ LATE = 44 / 49
 
 @dataclass(frozen=True)
 class FeatureTable:
-    """Positions of one view: features by row, whether the player wins, and the open share."""
+    """One view's positions (see `VIEWS`): features by row, whether the player wins, the phase."""
 
     features: Floats
     wins: Floats
@@ -66,7 +66,7 @@ class Labelled:
 
 
 def tables(board: Board, positions: Labelled, kind: str) -> dict[str, FeatureTable]:
-    """Return the positions of a board by view, with the features of a kind of model."""
+    """Return one table per view (see `VIEWS`), with the features that a kind of model uses."""
     names, describe = SEEN_BY[kind]
     colour = np.array([board.colour(cell) for cell in range(board.cells)], np.int8)
     hunts = colour[positions.mover] == colour[positions.waiter]
@@ -120,7 +120,7 @@ class Scale:
         return cls(features.mean(axis=0, dtype=np.float64), np.where(spread < 1e-6, 1.0, spread))
 
     def applied(self, features: Floats) -> Floats:
-        """Return the standardised features."""
+        """Return features standardised by this mean and standard deviation."""
         found: Floats = ((features - self.mean) / self.spread).astype(np.float32)
         return found
 
@@ -135,7 +135,7 @@ MOST_ROWS = 250_000
 
 
 def powers(features: Floats, phase: Floats) -> Floats:
-    """Return each feature, and the constant 1, times each power of the phase; features first."""
+    """Return each feature times each power of the phase, then the powers of the phase alone."""
     share = phase[:, None]
     parts = [features * share**power for power in range(POWERS)]
     found: Floats = np.hstack([*parts, *(share**power for power in range(1, POWERS))])
@@ -145,7 +145,7 @@ def powers(features: Floats, phase: Floats) -> Floats:
 def fit_linear(
     table: FeatureTable, seed: int, rows: int = MOST_ROWS, gone: Sequence[int] = ()
 ) -> dict[str, Floats]:
-    """Fit the linear model of one view to at most `rows` random rows; return its arrays.
+    """Fit one view's linear model (see `VIEWS`) to at most `rows` random rows; return its arrays.
 
     The features with the numbers in `gone` are set to 0.
     """
@@ -163,7 +163,7 @@ def fit_linear(
 
 
 def both_sides(hunter: dict[str, Floats], waits: dict[str, Floats]) -> Model:
-    """Return a model of all views; the runner's arrays are the hunter's with opposite signs.
+    """Return a model of all `VIEWS`; the runner's arrays are the hunter's with opposite signs.
 
     A linear model fitted to the runner's practical chances plays worse than this.
     """
@@ -178,7 +178,7 @@ def both_sides(hunter: dict[str, Floats], waits: dict[str, Floats]) -> Model:
 def _linear_arrays(
     found: npt.NDArray[np.float64], intercept: float, scale: Scale
 ) -> dict[str, Floats]:
-    """Return the weights and biases for features that are not standardised."""
+    """Return weights and biases that apply to the features before standardisation."""
     weights = found[: POWERS * NUMBER].reshape(POWERS, NUMBER) / scale.spread
     bias = np.array([intercept, *found[POWERS * NUMBER :]]) - (weights * scale.mean).sum(axis=1)
     return {"weights": weights.astype(np.float32), "bias": bias.astype(np.float32)}
@@ -227,7 +227,7 @@ OnEpoch = Callable[[int, LossCurve], None]
 def fit_net(
     table: FeatureTable, validation: FeatureTable, course: Course, kept: Path, on_epoch: OnEpoch
 ) -> tuple[dict[str, Floats], LossCurve]:
-    """Train the net of one view; return its arrays and its loss curve."""
+    """Train the net of one view (see `VIEWS`); return its arrays and its loss curve."""
     import torch
 
     torch.set_num_threads(1)
@@ -289,7 +289,7 @@ def _keep(kept: Path, parts: dict[str, Any], meant: dict[str, Any], curve: LossC
 
 
 def _resumed(kept: Path, parts: dict[str, Any], meant: dict[str, Any]) -> LossCurve:
-    """Load the state saved in `kept` if it belongs to the same fit; return its loss curve."""
+    """Restore training from the file `kept` if it is of the same fit; return its loss curve."""
     import torch
 
     if not kept.exists():
@@ -308,7 +308,7 @@ def _resumed(kept: Path, parts: dict[str, Any], meant: dict[str, Any]) -> LossCu
 
 
 def _net_arrays(model: Any, scale: Scale) -> dict[str, Floats]:
-    """Return the net's arrays for features that are not standardised."""
+    """Return the net's arrays, converted to apply to the features before standardisation."""
     state = {name: value.numpy().astype(np.float64) for name, value in model.state_dict().items()}
     first = state["0.weight"] / scale.spread
     return {

@@ -239,7 +239,7 @@ def fit(
 def _fit_one(
     kind: str, data: Path, folder: Path, course: Course, ablate: bool, report: FitReport
 ) -> None:
-    """Fit and judge one kind of model; frees its tables before the next kind is fitted."""
+    """Fit and judge one kind of model; on return its tables are freed, for the next kind."""
     training, validation, test = (_tables(data, split, kind) for split in SPLITS)
     make_folder(folder)
     if kind == "linear":
@@ -281,7 +281,7 @@ def _nets(
 def _ablations(
     training: dict[str, FeatureTable], test: dict[str, FeatureTable], seed: int
 ) -> dict[str, dict[str, float]]:
-    """Return the linear model's loss without each group of features."""
+    """Return the linear model's loss with each group of features left out in turn."""
     found: dict[str, dict[str, float]] = {}
     with progress("ablations", len(GROUPS)) as on_progress:
         for number, (group, belongs) in enumerate(GROUPS.items()):

@@ -54,7 +54,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class DecisionArrays:
-    """Decisions as arrays, padded to eight replies."""
+    """Hunters' decisions as arrays, each padded to eight possible replies."""
 
     features: Floats
     there: npt.NDArray[np.bool_]
@@ -73,7 +73,7 @@ class DecisionArrays:
         return cls(features, there, wrong, np.array([one.reply for one in decisions], np.intp))
 
     def chosen(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return each decision's value at the reply that was chosen."""
+        """Return, for each decision, the entry of `values` at the chosen reply."""
         found: npt.NDArray[Any] = values[np.arange(len(self.replies)), self.replies]
         return found
 
@@ -103,7 +103,7 @@ def fit_weights(table: DecisionArrays) -> Floats:
 
 
 def likelihoods(decisions: Sequence[HunterReply], weights: Floats) -> Floats:
-    """Return the probability of each reply by opponent; the last column is the stranger's."""
+    """Return each opponent's probability of the chosen replies; the stranger's come last."""
     found = [
         [
             ReplyEstimate(share, KNOWN).probability(len(one.wrong))
@@ -117,7 +117,7 @@ def likelihoods(decisions: Sequence[HunterReply], weights: Floats) -> Floats:
 
 
 def by_game(decisions: Sequence[HunterReply], logs: Floats) -> Floats:
-    """Sum the rows over the decisions of each game."""
+    """Sum `logs`, which has a row for each decision, over the decisions of each game."""
     _, games = np.unique([one.game for one in decisions], return_inverse=True)
     total = np.zeros((games.max() + 1, logs.shape[1]))
     np.add.at(total, games, logs)
@@ -163,7 +163,7 @@ class ReplyLikelihoods:
 def judged(
     hunters: str, decisions: Sequence[HunterReply], chances: Chances, error_rate: float
 ) -> ReplyLikelihoods:
-    """Judge `chances` on decisions; `error_rate` is the hunters' rate of losing a win."""
+    """Measure how well `chances` predict decisions; `error_rate` is how often they err."""
     table = DecisionArrays.of(decisions)
     ways, wrong = table.there.sum(1), table.wrong.sum(1)
     erred, possible = table.chosen(table.wrong), wrong > 0
@@ -201,7 +201,7 @@ def _groups(predicted: Floats, observed: Any) -> tuple[tuple[float, float, int],
 
 
 def error_rate(decisions: Sequence[HunterReply]) -> float:
-    """Return the rate at which hunters lose a win, where a reply can lose it."""
+    """Return the smoothed rate of lost wins, among decisions in which a reply can lose the win."""
     possible = [one.erred for one in decisions if one.wrong.any()]
     return (sum(possible) + 1) / (len(possible) + 2)
 
@@ -399,7 +399,7 @@ class HunterReply:
 def decisions(
     hunters: Sequence[str], split: str, games: int, seed: int, done: OnProgress = ignore_progress
 ) -> list[HunterReply]:
-    """Play games from openings of a split; return the decisions of the hunters, used in turn."""
+    """Play games from openings of a split, with `hunters` in turn; return their decisions."""
     board = Board.of(7, 7)
     if split not in SPLITS:
         raise KnightfallError(f"unknown split {split!r}; known: {', '.join(SPLITS)}")

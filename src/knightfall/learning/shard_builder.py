@@ -67,7 +67,7 @@ _CARDS = [name for name, weight in POOL for _ in range(weight)]
 
 
 def draw(rng: random.Random) -> str:
-    """Draw a random agent."""
+    """Return the string of a random agent."""
     return rng.choice(_CARDS)
 
 
@@ -176,13 +176,13 @@ def _wins(engine: Engine, position: Position) -> bool:
 
 
 def position_of(board: Board, words: Words) -> Position:
-    """Return the position; the mover is the first player."""
+    """Return packed words as a `Position`; the mover is the first player."""
     open, mover, waiter = words
     return Position(board, frozenset(cells_of(open)), mover, waiter, "w")
 
 
 def plies_to_label(game: PlayedGame, rng: random.Random) -> list[int]:
-    """Return the plies to label: all that have a legal move, but few early ones."""
+    """Return the plies to label: all later ones with a legal move, and a few early ones."""
     cells = game.board.cells
     early = EARLY * cells if cells <= LARGEST else MOST_OPEN
     rate = EARLY_KEPT if cells <= LARGEST else 0.0
@@ -217,7 +217,7 @@ def build_shard(shard: Shard) -> BuiltShard:
 
 
 def build_columns(shard: Shard) -> Columns:
-    """Return the columns of a file; the shard alone, with its seed, determines them."""
+    """Return the columns of a file; they depend only on the shard, which includes its seed."""
     board, rng = Board.named(shard.board), random.Random(shard.seed)
     engine = _engine(board)
     rows: list[tuple[int, ...]] = []
@@ -274,7 +274,7 @@ def _class_of(board: Board, opening: tuple[int, int]) -> int:
 
 
 def _engine(board: Board) -> Engine:
-    """Return this thread's engine; a change of board replaces it and drops its table."""
+    """Return this thread's solver engine; another board replaces it and drops its table."""
     if getattr(_here, "board", None) != board:
         _here.engine, _here.board = Engine(board, table_mb=TABLE_MB), board
     engine: Engine = _here.engine
@@ -326,7 +326,7 @@ def generate(
 
 
 def begin(folder: Path, settings: DataSettings) -> None:
-    """Create the folder, or check that its settings are the same."""
+    """Create the folder of a set or, if it exists, check that its settings are the same."""
     if (folder / FILE).exists():
         changes = difference(read_settings(folder), settings)
         if changes:

@@ -34,7 +34,7 @@ SEED = 0
 
 @cache
 def classes(board: Board) -> dict[tuple[int, int], int]:
-    """Return the number of each opening class, by the cells of mover and waiter."""
+    """Return each opening class's index, by the cells (mover, waiter) of its representative."""
     return {cells: number for number, cells in enumerate(representatives(board))}
 
 
@@ -55,7 +55,7 @@ def class_splits(board: Board) -> npt.NDArray[np.uint8]:
 
 
 def kept(keys: npt.NDArray[np.uint64], splits: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """Mark one position for each key: test before validation before training, then the first."""
+    """Mark one position to keep per key: a test position if any, else validation, else training."""
     order = np.lexsort((np.arange(len(keys)), len(SPLITS) - splits.astype(np.int8), keys))
     in_order = keys[order]
     first = np.ones(len(keys), np.bool_)

@@ -47,7 +47,7 @@ _WORDS = {"H1": GAINED, "H0": NOTHING, None: UNDECIDED}
 
 @dataclass(frozen=True)
 class Confirmation:
-    """The tuned weights against the given ones at one budget; results are the tuned side's."""
+    """A match of the tuned against the given weights at one budget, seen from the tuned side."""
 
     nodes: int
     pairs: tuple[int, int, int]
@@ -108,7 +108,7 @@ def overall(verdicts: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Step:
-    """A generation: the optimiser's mean, the mean score, and the best candidate."""
+    """A generation of a tuning: the optimiser's mean, the mean score, and the best candidate."""
 
     mean: Expression
     score: float

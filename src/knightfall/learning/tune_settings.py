@@ -117,12 +117,12 @@ class TuneSettings:
 
     @property
     def given(self) -> Expression:
-        """Return the sum with the given weights."""
+        """Return the sum of heuristics with the weights that the user gave."""
         return parse_heuristic(self.expression)
 
     @property
     def starts(self) -> Starts:
-        """Return the positions that games begin from."""
+        """Return the positions that the games of this tuning begin from."""
         return starts(Board.named(self.board))
 
     @property
@@ -137,7 +137,7 @@ class TuneSettings:
 
 
 def agent_of(expression: Expression, nodes: int) -> str:
-    """Return the agent that plays a sum."""
+    """Return the string of the agent that searches `nodes` nodes with a sum as its heuristic."""
     return f"id({expression}, nodes={nodes})"
 
 
@@ -191,7 +191,7 @@ def _within(name: str, value: int, least: int, most: int, where: str = "") -> No
 
 
 def _opponent(text: str) -> str:
-    """Return an opponent's full text; refuse one with a clock, whose games cannot be repeated."""
+    """Return an opponent's full string; refuse one with a clock, whose games are not repeatable."""
     if text == START:
         return text
     full = enter([text])[0].agent
@@ -207,13 +207,13 @@ def _opponent(text: str) -> str:
 
 @dataclass(frozen=True)
 class Starts:
-    """The positions, as FENs, to tune on and to confirm with."""
+    """The start positions of games, as FENs: some to tune on, others to confirm with."""
 
     tuning: tuple[str, ...]
     confirmation: tuple[str, ...]
 
     def of_generation(self, number: int, pairs: int, seed: int) -> list[str]:
-        """Return `pairs` positions to tune on; each generation continues after the previous one."""
+        """Return a generation's `pairs` start positions: the next ones in a shuffled order."""
         found: list[str] = []
         at = number * pairs
         while len(found) < pairs:
@@ -225,7 +225,7 @@ class Starts:
 
 @lru_cache(maxsize=4)
 def starts(board: Board) -> Starts:
-    """Return the positions that games on a board begin from; the board alone determines them."""
+    """Return the start positions of tuning games on a board; they are the same for every seed."""
     found: list[Position] = []
     held: list[bool] = []
     for (mover, waiter), split in zip(classes(board), class_splits(board).tolist(), strict=True):
@@ -249,7 +249,7 @@ def starts(board: Board) -> Starts:
 
 
 def _beginning(opening: Position) -> Iterator[Position]:
-    """Yield an opening and all positions after one move of each side, unless the game is over."""
+    """Yield an opening and all positions after one move of each side, without finished games."""
     if opening.winner is not None:
         return
     yield opening
@@ -262,7 +262,7 @@ def _beginning(opening: Position) -> Iterator[Position]:
 
 
 def sample(tuning: tuple[str, ...], seed: int) -> list[Position]:
-    """Return random positions of all phases, reached by random moves from those to tune on."""
+    """Return positions of all phases, reached by random moves from the start positions `tuning`."""
     rng = random.Random(f"sizes {seed}")
     found: list[Position] = []
     while len(found) < SAMPLE:

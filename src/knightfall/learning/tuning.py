@@ -63,7 +63,7 @@ Counts = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class CandidateGeneration:
-    """The candidates of a generation as expressions, and the results of each."""
+    """The candidates of one generation of the optimiser, as expressions, with their results."""
 
     candidates: tuple[str, ...]
     counts: tuple[Counts, ...]
@@ -176,12 +176,12 @@ class Optimiser:
 
     @property
     def mean(self) -> Point:
-        """Return the mean of the search distribution; the best noisy score would be luck."""
+        """Return the mean of the search distribution; the best candidate may just be lucky."""
         found: Point = self._inner.mean.copy()
         return found
 
     def ask(self) -> list[Point]:
-        """Return the points of the next generation."""
+        """Return the points that CMA-ES proposes for the next generation."""
         return [self._inner.ask() for _ in range(self._inner.population_size)]
 
     def tell(self, points: Sequence[Point], scores: Sequence[float]) -> None:
@@ -212,7 +212,7 @@ def generation_plan(settings: TuneSettings, number: int, candidates: Sequence[Ex
 
 
 def played(plan: Plan, candidates: int, runner: Runner) -> list[Counts]:
-    """Play a generation; return each candidate's results against all opponents together."""
+    """Play a generation's games; return each candidate's results against all opponents."""
     counts = [[0, 0, 0] for _ in range(candidates)]
     with closing(runner.play(plan.tasks())) as records:
         for record in records:
@@ -228,7 +228,7 @@ def played(plan: Plan, candidates: int, runner: Runner) -> list[Counts]:
 
 
 def score(counts: Counts) -> float:
-    """Return points per game."""
+    """Return the mean points per game, from 0 to 1."""
     lost, split, won = counts
     return (won + split / 2) / (lost + split + won)
 
@@ -279,7 +279,7 @@ def tune(
 def _looked_for(
     journal: Journal, found: Sum, options: RunnerOptions, steps: list[Step], progress: bool
 ) -> Expression:
-    """Return the optimiser's final weights, after all generations."""
+    """Play all generations that are not stored; return the sum with the final weights."""
     settings = journal.settings
     optimiser = Optimiser(found.sizes, settings.step, settings.population, settings.seed)
     stored = journal.generations

@@ -46,7 +46,7 @@ class Number:
 
 
 def numbers(expression: Expression) -> list[Number]:
-    """Return the weights and thresholds of an expression, in reading order; the first is fixed."""
+    """Return an expression's weights and thresholds, left to right; the first is never tuned."""
     return list(_numbers(expression, ""))
 
 
@@ -63,7 +63,7 @@ def _numbers(expression: Expression, where: str) -> Iterator[Number]:
 
 
 def with_numbers(expression: Expression, values: Iterator[Fraction]) -> Expression:
-    """Return the expression with other values, in the order of `numbers`."""
+    """Return the expression with other weights and thresholds, in the order of `numbers`."""
     terms: list[tuple[Fraction, Term]] = []
     for weight, term in expression.terms:
         stages = term.inner if isinstance(term, Phased) else term
@@ -84,7 +84,7 @@ def with_numbers(expression: Expression, values: Iterator[Fraction]) -> Expressi
 
 
 def _falling(thresholds: Sequence[Fraction]) -> list[Fraction]:
-    """Round thresholds, and move them as little as possible so that they fall between 1 and 0."""
+    """Round thresholds, and move them as little as necessary so that 1 > first > … > last > 0."""
     found: list[Fraction] = []
     for place, value in enumerate(thresholds):
         most = (found[-1] if found else Fraction(1)) - FINEST
@@ -95,7 +95,7 @@ def _falling(thresholds: Sequence[Fraction]) -> list[Fraction]:
 
 @dataclass(frozen=True)
 class Sum:
-    """A sum to tune, with the unit of each free number (the value at size 1).
+    """A sum to tune, with the unit of each free number; a number is its size times its unit.
 
     `still` names the terms whose spread could not be measured.
     """
@@ -105,17 +105,17 @@ class Sum:
     still: tuple[str, ...] = ()
 
     def sizes_of(self, expression: Expression) -> tuple[float, ...]:
-        """Return the free numbers of an expression of the same form, in units."""
+        """Return the free numbers of an expression of the same form, divided by their units."""
         free = numbers(expression)[1:]
         return tuple(float(one.value) / unit for one, unit in zip(free, self.units, strict=True))
 
     @property
     def sizes(self) -> tuple[float, ...]:
-        """Return the given free numbers, in units."""
+        """Return the free numbers of the given sum, divided by their units."""
         return self.sizes_of(self.given)
 
     def at(self, sizes: Sequence[float]) -> Expression:
-        """Return the sum with other free numbers, given in units, rounded."""
+        """Return the sum with other free numbers: each size times its unit, rounded."""
         first, *_ = numbers(self.given)
         free = (rounded(size * unit) for size, unit in zip(sizes, self.units, strict=True))
         return with_numbers(self.given, chain([first.value], free))
@@ -145,7 +145,7 @@ def read_sum(text: str) -> Expression:
 
 
 def measured(given: Expression, positions: Sequence[Position]) -> Sum:
-    """Measure the units of a sum by the spread of its terms over positions."""
+    """Return the sum with units such that a weight of one unit counts as much as the first term."""
     first, *free = numbers(given)
     assert first.term is not None
     scale, weight = _spread(first.term, positions), abs(float(first.value))

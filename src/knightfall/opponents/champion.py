@@ -77,7 +77,7 @@ class _RemainingBudget:
 
     @property
     def node_estimate(self) -> float:
-        """The remaining budget in nodes; time is converted by an estimate."""
+        """The remaining budget in nodes; time is converted at `NODES_PER_SECOND`."""
         if self.deadline is None:
             return self.nodes
         left = max(0.0, self.deadline - time.perf_counter()) * NODES_PER_SECOND
@@ -96,7 +96,7 @@ class _RemainingBudget:
 def choose(
     position: Position, budget: Budget, seed: int, memory: GameMemory, heuristic: str
 ) -> Report:
-    """Return the champion's move; the budget counts from the call.
+    """Return the champion's move; a time budget starts with this call.
 
     `heuristic` is for searches in positions that the solver cannot decide.
     """

@@ -80,7 +80,7 @@ _SETTINGS = {
     "early_cells": 37,
     "early_nodes": 500,
     "settle_cells": 39,
-    "settle_late": 31,  # later, because playouts ask the solver after every reply
+    "settle_late": 31,  # fewer than in the tree, because playouts ask the solver after every reply
     "settle_nodes": 20_000,  # less than a millisecond, and nearly always enough
     "truth_cells": TRUTH_CELLS,
 }
@@ -118,7 +118,7 @@ class Workspace:
         return self.boards[board]
 
     def begin(self, seed: int, **settings: int) -> None:
-        """Reset the search record; the replies in the table become invalid."""
+        """Begin a new search: reset its record, and invalidate all replies in the table."""
         mcts_states = self.mcts_states
         generation, stamp = mcts_states["generation"][0], mcts_states["stamp"][0]
         mcts_states[:] = np.zeros(1, MCTS_DTYPE)
@@ -140,11 +140,11 @@ class Workspace:
         put_back(self.replies, self.mcts_states, memory.replies)
         known = memory.subtree_at(position)
         self.tree[: len(known)] = known
-        self.tree["state"][0] = OPEN  # no move of a root that is known to be won would be tried
+        self.tree["state"][0] = OPEN  # if it were marked as won, none of its moves would be tried
         self.mcts_states["used"] = len(known)
 
     def save_memory(self, name: str, left: Position) -> SearchMemory:
-        """Return what a later move of the game can use, after move `name`, which led to `left`."""
+        """Return what the game's next search can reuse, after our move `name` led to `left`."""
         root, (mcts,) = self.tree[0], self.mcts_states
         cells = root["cells"][: root["number"]]
         move = int(np.flatnonzero(cells == left.board.cell(name))[0])
@@ -152,12 +152,12 @@ class Workspace:
         return memory_after(tree, move, self.replies, mcts["stamp"], left)
 
     def records(self, board: Board, lent: tuple[Any, Any]) -> Records:
-        """Return the arguments of the compiled code; `lent` are the solver's records."""
+        """Return the records that the compiled search works on; `lent` are the solver's."""
         mine = self.mcts_states, self.replies, self.players
         return Records(self.board(board), self.states, *lent, *mine)
 
     def update_posterior(self, posterior: Posterior, records: Records, nodes: int) -> Posterior:
-        """Return the posterior with all pending moves included, for about `nodes` nodes each."""
+        """Return the posterior with all pending moves included; each takes about `nodes` nodes."""
         while posterior.seen:
             seen = posterior.seen[0]
             cells = sorted(map(seen.before.board.cell, seen.before.legal_moves))
@@ -176,7 +176,7 @@ class Workspace:
         return posterior
 
     def ask_opponents(self, mask: Any, records: Records, position: Position) -> Any:
-        """Search for the replies of some opponents; return the position's row of the table."""
+        """Find the replies of the opponents in `mask`; return the position's row of the table."""
         return self.replies[ask_about(records, mask, *words(position))]
 
 
@@ -314,7 +314,7 @@ class ReplyFeatures:
 
 
 def reply_features(position: Position, engine: Engine, samples: int = 2) -> ReplyFeatures:
-    """Return how every opponent would reply to a position with at least two legal moves."""
+    """Return the features of each reply to a position, and every opponent's probabilities."""
     workspace = thread_workspace()
     boards = workspace.board(position.board)
     workspace.begin(0, limit=NO_LIMIT, samples=samples)

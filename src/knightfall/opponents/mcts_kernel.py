@@ -105,7 +105,7 @@ def _select_move(node: Node, explore: float) -> int:
 
 @compiled(_f64(RECORDS, SETTINGS, SETTINGS, _u64, _i64, _i64))
 def _playout(records: Records, own: Any, opponent: Any, open: Bits, me: int, opp: int) -> float:
-    """Return the value of a playout, with us to move in a position that is lost so far."""
+    """Return the value of a playout, with us to move in a position not known to be won."""
     board, mcts = records.boards[0], records.mcts_states[0]
     while moves(board, open, me) != _u64(0):
         cell = one_reply(records, own, open, me, opp)
@@ -131,7 +131,7 @@ def _playout(records: Records, own: Any, opponent: Any, open: Bits, me: int, opp
 
 @compiled(_f64(RECORDS, _tree, _i64))
 def _trial(records: Records, tree: Any, model: int) -> float:
-    """Play one trial against a model and return its value; the path is left in `mcts`."""
+    """Play one trial against a model; return its value, and leave its path in `mcts`."""
     board, mcts, players = records.boards[0], records.mcts_states[0], records.players
     at = 0
     mcts.length = 0

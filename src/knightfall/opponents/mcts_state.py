@@ -40,7 +40,7 @@ NODE_DTYPE = np.dtype(
         ("me", "i8"),
         ("opp", "i8"),
         ("state", "i8"),
-        ("number", "i8"),  # of moves; the most forcing come first
+        ("number", "i8"),  # number of moves; the most forcing come first
         ("visits", "i8"),
         ("tries", "i8", (WAYS,)),  # by move
         ("total", "f8", (WAYS,)),
@@ -54,11 +54,11 @@ NODE = from_dtype(NODE_DTYPE)
 REPLIES_DTYPE = np.dtype(
     [
         ("open", "u8"),
-        ("cells", "i8"),  # mover and waiter, packed
-        ("stamp", "u8"),  # of the search that wrote the row; rows with another stamp are empty
+        ("cells", "i8"),  # cells of mover and waiter, packed
+        ("stamp", "u8"),  # stamp of the search that wrote the row; rows with another count as empty
         ("sure", "u8"),  # a bit for each player: its search has proven that it wins
         ("asked", "u1", (MOST_PLAYERS,)),  # number of answers of each player
-        ("weights", "u1", (MOST_PLAYERS, WAYS)),  # of each player's moves, in board order
+        ("weights", "u1", (MOST_PLAYERS, WAYS)),  # weights of each player's moves, in board order
     ],
     align=True,
 )
@@ -67,36 +67,36 @@ REPLIES = from_dtype(REPLIES_DTYPE)
 MCTS_DTYPE = np.dtype(
     [
         ("limit", "i8"),  # nodes of all searches together; 0 stops the search at once
-        ("clock", "u8"),  # this and the next three: as in the board's record
+        ("clock", "u8"),  # "clock" to "deadline" are as in the board's record
         ("dial", "u8"),
         ("reading", "i8", (2,)),
         ("deadline", "i8"),
         ("most_trials", "i8"),
         ("enough_idle", "i8"),  # trials in a row without a new node, after which to stop
         ("explore", "f8"),  # weight of exploration in the choice among our own moves
-        ("early_cells", "i8"),  # with more open cells, hunters hardly err, so that
-        ("early_nodes", "i8"),  # searches in playouts get only this many nodes
-        ("settle_cells", "i8"),  # the solver is asked up to this many open cells in the tree
-        ("settle_late", "i8"),  # and up to this many in playouts,
-        ("settle_nodes", "i8"),  # for at most this many nodes
-        ("generation", "u8"),  # of the searches' tables
+        ("early_cells", "i8"),  # in playouts with more open cells, where hunters hardly err,
+        ("early_nodes", "i8"),  # searches get only this many nodes
+        ("settle_cells", "i8"),  # in the tree, the solver is asked up to this many open cells
+        ("settle_late", "i8"),  # in playouts, the solver is asked up to this many open cells
+        ("settle_nodes", "i8"),  # largest number of nodes of one call of the solver
+        ("generation", "u8"),  # generation of the searches' transposition tables
         # Addresses of the searches that play the first of their best moves in a shuffled order
         ("alphabeta", "u8"),
         ("plain_deepening", "u8"),
-        ("stamp", "u8"),  # of the valid rows of the table of replies
-        ("seed", "u8"),  # of the random numbers
+        ("stamp", "u8"),  # rows of the table of replies with this stamp are valid
+        ("seed", "u8"),  # seed of the random numbers
         ("draws", "u8"),  # number of random numbers drawn so far
-        ("stranger", "i8"),  # its index among the players
-        ("truth_cells", "i8"),  # up to this many open cells the solver judges its replies
+        ("stranger", "i8"),  # index of the stranger among the players
+        ("truth_cells", "i8"),  # up to this many open cells the solver rates the stranger's replies
         ("judges", "i8", (JUDGES,)),  # indices of the models whose choices are features
         ("logit_weights", "f8", (FEATURES,)),
-        ("features", "f8", (WAYS, FEATURES)),  # of the replies to the current position
+        ("features", "f8", (WAYS, FEATURES)),  # features of the replies to the current position
         ("probabilities", "f8", (WAYS,)),
-        ("samples", "i8"),  # answers per player if one does not show all equal moves
+        ("samples", "i8"),  # answers per player whose first does not show all equal moves
         # results
         ("spent", "i8"),
         ("trials", "i8"),
-        ("used", "i8"),  # nodes of the tree
+        ("used", "i8"),  # number of nodes in the tree
         # the path of the current trial through the tree
         ("length", "i8"),
         ("nodes", "i8", (PLIES,)),
@@ -120,7 +120,7 @@ SOLVER_STATES = types.Array(SOLVER_STATE, 1, "C")
 
 
 class Records(NamedTuple):
-    """The arguments that all functions of the search pass on, as one value.
+    """The records and tables that all functions of the search need, passed as one argument.
 
     The solver has a board and a state of its own.  `replies` is the table of replies.  The last of
     the `players` chooses our own moves in playouts.
@@ -178,5 +178,5 @@ def solver_finds_win(records: Records, cells: int, open: Bits, mover: int, waite
 
 @compiled(_f64(GEOMETRY, _u64))
 def lost_value(board: Geometry, open: Bits) -> float:
-    """Return the value of a lost game that ends with these cells open."""
+    """Return the value of a game lost with these cells open: a longer game is worth more."""
     return LENGTH_COUNTS * (1.0 - count(open) / count(board.every))

@@ -84,7 +84,7 @@ OWN_PLAYOUT = OpponentModel("deepening", "improved", Budget(nodes=600))
 
 
 def apportion(shares: Sequence[float], number: int) -> list[int]:
-    """Return `number` indices of models, each as often as its share is due.
+    """Return `number` indices of models, each repeated in proportion to its share.
 
     Remainders are rounded by the largest-remainder method.
     """
@@ -135,14 +135,14 @@ assert len(OPPONENTS) <= MOST_PLAYERS
 
 @dataclass(frozen=True)
 class Chances:
-    """The stranger's feature weights, and the prior probability of each opponent."""
+    """The stranger's feature weights, and the prior probability of each opponent model."""
 
     logit_weights: npt.NDArray[np.float64]
     shares: tuple[float, ...]
 
 
 def read_chances(file: Path) -> Chances:
-    """Read a file of chances.  Raise a `KnightfallError` if it is damaged or of another version."""
+    """Read a file of `Chances`.  Raise a `KnightfallError` if it is damaged or outdated."""
     text, name = read_text(file, MOST_BYTES), repr(str(file))
     try:
         return parse_chances(parse_json(text))
@@ -151,7 +151,7 @@ def read_chances(file: Path) -> Chances:
 
 
 def parse_chances(found: Any) -> Chances:
-    """Return the chances in a parsed file.  Raise a `KnightfallError` if they are invalid."""
+    """Return the `Chances` in a parsed file.  Raise a `KnightfallError` if they are invalid."""
     again = ": run knightfall learn chances again"
     check_format(found, FORMAT, again)
     shape = {
@@ -173,7 +173,7 @@ def parse_chances(found: Any) -> Chances:
 
 
 def chances_json(chances: Chances, made_by: dict[str, Any]) -> dict[str, Any]:
-    """Return chances as the values of a JSON file."""
+    """Return `Chances` as JSON values, as their file stores them."""
     return {
         "format": FORMAT,
         "features": list(FEATURE_NAMES),
@@ -186,5 +186,5 @@ def chances_json(chances: Chances, made_by: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def shipped_chances() -> Chances:
-    """Return the chances that are part of the package."""
+    """Return the learned `Chances` that are part of the package."""
     return read_chances(FILE)

@@ -34,7 +34,7 @@ Records = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class SearchMemory:
-    """A search tree whose root is node 0, and known replies to positions that may still occur."""
+    """What a search leaves to the next: a tree with root 0, and replies that may still occur."""
 
     tree: Records
     replies: Records
@@ -68,7 +68,7 @@ def subtree(tree: Records, root: int) -> Records:
 def memory_after(
     tree: Records, move: int, replies: Records, stamp: int, left: Position
 ) -> SearchMemory:
-    """Return what to keep after the root's move with index `move`, which leads to `left`."""
+    """Return the memory to keep after the root's move number `move`, which leads to `left`."""
     others = np.arange(WAYS) != move
     root = tree[:1].copy()
     tree["child"][0, others] = 0
@@ -97,7 +97,7 @@ class ObservedMove:
 
 @dataclass(frozen=True)
 class ReplyEstimate:
-    """The share of one move among a number of answers of an opponent model."""
+    """How often an opponent model chose a move: its share of a number of answers."""
 
     share: float
     answers: int
@@ -116,7 +116,7 @@ class Posterior:
     memory: SearchMemory | None = field(default=None, compare=False)
 
     def observing(self, seen: ObservedMove) -> Posterior:
-        """Return the posterior with one more observed move, not yet included."""
+        """Return the posterior with one more pending move, which `updated` will include."""
         return replace(self, seen=(*self.seen, seen))
 
     def updated(self, estimates: Sequence[ReplyEstimate | None], ways: int) -> Posterior:
@@ -135,13 +135,13 @@ class Posterior:
 
 
 class GameHistory:
-    """The posteriors of an agent's games, by the positions that it left to the opponent."""
+    """The posterior after each move of an agent, by the position that the move led to."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Position, Posterior] = OrderedDict()  # oldest first
 
     def posterior_at(self, position: Position) -> Posterior:
-        """Return the posterior for the game that a position belongs to; the prior if it is new."""
+        """Return the posterior of the game that a position continues; the prior for a new game."""
         fallback: Posterior | None = None
         for before in predecessors(position):
             seen = ObservedMove(before, _waiter(position))
@@ -155,7 +155,7 @@ class GameHistory:
         return fallback or Posterior()
 
     def record(self, left: Position, posterior: Posterior) -> None:
-        """Store the posterior with which a position was left to the opponent."""
+        """Store the posterior after a move of the agent that led to the position `left`."""
         self._kept.pop(left, None)
         self._kept[left] = posterior
         while len(self._kept) > MOST_KEPT:

@@ -44,7 +44,7 @@ _NEIGHBOURS = 8
 
 @compiled(_u64(GEOMETRY, STATE, _u64, _i64, _i64))
 def equal_moves(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> Bits:
-    """Return all moves that are as good as the one a plain search has just found, itself included.
+    """Return the move that a plain search has just found, and all moves with an equal score.
 
     They are compared at the depth of that search, whose count of nodes goes on.
     """
@@ -72,7 +72,7 @@ def equal_moves(board: Geometry, state: State, open: Bits, mover: int, waiter: i
 
 @compiled(_i64(RECORDS, SETTINGS, _u64, _i64, _i64))
 def one_reply(records: Records, player: Any, open: Bits, mover: int, waiter: int) -> int:
-    """Return a search's move, with the flag `SURE`; −1 if the budget ended first."""
+    """Return a model's move, with `SURE` set if it has proven a win; −1 if out of budget."""
     board, state, mcts = records.boards[0], records.states[0], records.mcts_states[0]
     if not may_go_on(mcts):
         return -1
@@ -97,7 +97,7 @@ def one_reply(records: Records, player: Any, open: Bits, mover: int, waiter: int
 
 @compiled(_i64(REPLY_TABLE, MCTS, _u64, _i64, _i64))
 def place_for(table: Any, mcts: Mcts, open: Bits, mover: int, waiter: int) -> int:
-    """Return the index of a position in the table, after clearing its row if it is new."""
+    """Return the index of a position's row in the table; a new position gets a cleared row."""
     cells = mover * 64 + waiter
     word = scramble(open ^ (_u64(cells) << _u64(50)))
     size = _u64(len(table))
@@ -123,7 +123,7 @@ def place_for(table: Any, mcts: Mcts, open: Bits, mover: int, waiter: int) -> in
 
 @compiled(types.boolean(RECORDS, _i64, _i64, _u64, _i64, _i64))
 def ask_once(records: Records, at: int, number: int, open: Bits, mover: int, waiter: int) -> bool:
-    """Add a model's answer to row `at` of the table; return False if the budget ended first."""
+    """Search once for a model's reply, and add it to row `at`; return False if out of budget."""
     board, state, mcts = records.boards[0], records.states[0], records.mcts_states[0]
     if not may_go_on(mcts):
         return False
@@ -159,14 +159,14 @@ def ask_once(records: Records, at: int, number: int, open: Bits, mover: int, wai
             entry.weights[number, way] += SHARE // count(equal)
         way += 1
         left = rest(left)
-    # The depth that plain deepening reaches depends on the order, so it is asked several times.
+    # The depth that plain deepening reaches depends on the move order, so it is run several times.
     entry.asked[number] = ALWAYS if always else entry.asked[number] + 1
     return True
 
 
 @compiled(types.void(REPLY_TABLE, types.Array(MCTS, 1, "C"), REPLY_TABLE))
 def put_back(table: Any, mcts_states: Any, kept: Any) -> None:
-    """Write kept replies to the table."""
+    """Write replies that were kept from an earlier move back to the table."""
     for number in range(len(kept)):
         one = kept[number]
         at = place_for(table, mcts_states[0], one.open, one.cells // 64, one.cells % 64)

@@ -47,7 +47,7 @@ COUNTED = 8
 def _count_features(
     board: Geometry, mcts: Mcts, way: int, open: Bits, cell: int, waiter: int
 ) -> None:
-    """Write the counted features of a reply to `cell`, which is no longer in `open`."""
+    """Write those features of the reply to `cell` that count cells; `open` is without `cell`."""
     mine, theirs = moves(board, open, cell), moves(board, open, waiter)
     second, their_second = spread(board, mine) & open, spread(board, theirs) & open
     row = mcts.features[way]
@@ -65,7 +65,7 @@ def _count_features(
 
 @compiled(types.boolean(RECORDS, _i64, _u64, _i64, _i64))
 def compute_features(records: Records, at: int, open: Bits, mover: int, waiter: int) -> bool:
-    """Write the features of all replies to `mcts.features`; False if the budget ended first."""
+    """Write the features of all replies to `mcts.features`; return False if out of budget."""
     board, mcts, entry = records.boards[0], records.mcts_states[0], records.replies[at]
     judges = len(mcts.judges)
     for judge in range(judges):
@@ -124,7 +124,7 @@ def compute_probabilities(mcts: Mcts, ways: int) -> None:
 
 @compiled(types.boolean(RECORDS, _i64, _u64, _i64, _i64))
 def ask_stranger(records: Records, at: int, open: Bits, mover: int, waiter: int) -> bool:
-    """Write the stranger's replies to row `at`; return False if the budget ended first."""
+    """Write the stranger's replies to row `at` of the table; return False if out of budget."""
     if not compute_features(records, at, open, mover, waiter):
         return False
     mcts, entry = records.mcts_states[0], records.replies[at]
@@ -141,7 +141,7 @@ def ask_stranger(records: Records, at: int, open: Bits, mover: int, waiter: int)
 
 @compiled(types.boolean(RECORDS, _i64, _i64, _u64, _i64, _i64))
 def _ask(records: Records, at: int, number: int, open: Bits, mover: int, waiter: int) -> bool:
-    """Add an answer of any opponent to row `at`; return False if the budget ended first."""
+    """Add one reply of any opponent to row `at` of the table; return False if out of budget."""
     if number == records.mcts_states[0].stranger:
         return ask_stranger(records, at, open, mover, waiter)
     return ask_once(records, at, number, open, mover, waiter)
@@ -149,7 +149,7 @@ def _ask(records: Records, at: int, number: int, open: Bits, mover: int, waiter:
 
 @compiled(_i64(RECORDS, _i64, _u64, _i64, _i64))
 def reply(records: Records, number: int, open: Bits, mover: int, waiter: int) -> int:
-    """Draw a reply; return its cell with the flag `SURE`, −1 if the budget ended first."""
+    """Return a random reply of a model, with `SURE` set if proven to win; −1 if out of budget."""
     mcts = records.mcts_states[0]
     at = place_for(records.replies, mcts, open, mover, waiter)
     entry = records.replies[at]
@@ -173,7 +173,7 @@ def reply(records: Records, number: int, open: Bits, mover: int, waiter: int) ->
 
 @compiled(_i64(RECORDS, types.Array(types.boolean, 1, "C"), _u64, _i64, _i64))
 def ask_about(records: Records, mask: Any, open: Bits, mover: int, waiter: int) -> int:
-    """Complete the replies of some opponents to a position; return its index in the table."""
+    """Find the missing replies of the opponents in `mask`; return the index of the table's row."""
     mcts = records.mcts_states[0]
     at = place_for(records.replies, mcts, open, mover, waiter)
     for number in range(len(mask)):

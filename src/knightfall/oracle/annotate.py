@@ -307,7 +307,7 @@ StorePath = str | os.PathLike[str] | None
 
 
 def find_game(text: str, store: StorePath = None) -> Scoresheet:
-    """Return the game that a text is or names.
+    """Return the game that a text contains or names.
 
     A name is that of a file, of a saved game, or of a stored one such as ``3.17.0``; ``last`` is
     the game that was played last: the newest saved one, or that of the store's last run (game 0
@@ -351,7 +351,7 @@ def _stored(name: str, store: StorePath) -> Scoresheet:
 
 
 def _last_run(store: StorePath) -> float | None:
-    """Return when the last run finished or, if it has not, began; None if it has no games."""
+    """Return when the store's last run finished, else when it began; None if it has no games."""
     from knightfall.arena.store import Store
 
     try:

@@ -52,7 +52,7 @@ class EvaluationFailed(Exception):
 
 
 def sample(board: Board, number: int) -> list[Position]:
-    """Return positions from random games, always the same; fewer if there are not that many."""
+    """Return `number` positions from random games, fewer on tiny boards; the same every time."""
     rng = random.Random(f"check {board.width}x{board.height}")
     found: dict[Position, None] = {}
     for _ in range(3 * number):
@@ -97,12 +97,12 @@ class Batch:
         self._values, self._done = np.zeros(len(viewpoints)), np.zeros(1, np.int64)
 
     def run(self, ready: Evaluator) -> None:
-        """Evaluate all of them, with a heuristic that is known to return on each."""
+        """Evaluate all viewpoints, with a heuristic that is known to return at each of them."""
         self._done[0] = 0
         evaluate_many_at(self._boards, ready.address, self._rows, self._values, self._done)
 
     def evaluate(self, ready: Evaluator) -> Values:
-        """Return the values of a heuristic.  Raise `EvaluationFailed` where it fails."""
+        """Return a heuristic's values at all viewpoints.  Raise `EvaluationFailed` if one fails."""
         try:
             with ready.explaining_errors(self._boards):
                 run_interruptibly(
@@ -120,7 +120,7 @@ class Batch:
 
 
 def evaluate(ready: Evaluator, viewpoints: Sequence[Viewpoint]) -> Values:
-    """Return the values of a heuristic at viewpoints.  Raise `EvaluationFailed` where it fails."""
+    """Return the values of a heuristic at viewpoints.  Raise `EvaluationFailed` if one fails."""
     return Batch(viewpoints).evaluate(ready)
 
 
@@ -128,7 +128,7 @@ def evaluate(ready: Evaluator, viewpoints: Sequence[Viewpoint]) -> Values:
 
 
 class SecondProcess:
-    """A second process that evaluates the same viewpoints, concurrently with this one."""
+    """A process that evaluates the same viewpoints as this one, at the same time, to compare."""
 
     def __init__(self, ready: Evaluator, board: Board, number: int) -> None:
         self._call: IsolatedCall | None = None
@@ -136,7 +136,7 @@ class SecondProcess:
             self._call = start_isolated(_values, ready.id, board.width, board.height, number)
 
     def values(self) -> Values | None:
-        """Return its values; None if the heuristic exists only in this process, or on a timeout."""
+        """Return the other process's values; None if it could not load the heuristic, or failed."""
         if self._call is None:
             return None
         try:
@@ -152,7 +152,7 @@ class SecondProcess:
 
 
 def _values(heuristic: str, width: int, height: int, number: int) -> list[str]:
-    """Return a heuristic's values in hexadecimal, which is exact."""
+    """Return a heuristic's values on `number` positions as hexadecimal text, which is exact."""
     positions = sample(Board.of(width, height), number)
     values = evaluate(evaluator(heuristic), both_viewpoints(positions))
     return [value.hex() for value in values.tolist()]

@@ -48,7 +48,7 @@ BASELINE = "improved"
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The result of one check; `wrong` if a promise is broken, with an `example` position."""
+    """The result of one check; `wrong` if the heuristic failed it, at the position `example`."""
 
     about: str
     text: str
@@ -58,7 +58,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Nanoseconds per evaluation of a heuristic and, timed in turn with it, of the baseline."""
+    """Nanoseconds per evaluation of a heuristic and of the baseline, timed alternately."""
 
     nanoseconds: float
     baseline: float
@@ -183,7 +183,7 @@ def check(heuristic: str, *, board: str | Board = "7x7") -> Check:
 
 
 def _checked_elsewhere(ready: Evaluator, board: Board) -> Check:
-    """Check a heuristic in another process: plain Python could harm this one."""
+    """Check a heuristic in another process, because its Python code could harm this one."""
     name, size = ready.id, board.text
     try:
         reply = run_isolated(_checked, name, size, seconds=EXAMINING)
@@ -341,7 +341,7 @@ def _zero_sum(viewpoints: Sequence[Viewpoint], values: Values) -> CheckResult:
 
 
 def _compiled(ready: Evaluator, viewpoints: Sequence[Viewpoint], values: Values) -> CheckResult:
-    """Check whether the heuristic is compiled, and then gives the same values as in Python."""
+    """Check whether the heuristic is compiled and, if so, gives the same values as in Python."""
     if not ready.compiled:
         reason = next(term.why_plain for term in ready.terms if term.why_plain)
         return CheckResult("compiled", f"no, it runs as plain Python: {reason}")

@@ -89,7 +89,7 @@ class FirstBlunder:
         return low, median, high
 
     def parts(self) -> Iterator[Part]:
-        """Yield the share of games without a blunder, and the quartiles of the others."""
+        """Yield the share of games without a blunder; for the others, quartiles of its ply."""
         without = self.without
         yield (
             f"none in {without.count} of {without.of} games: {percent(without.rate)} "
@@ -335,7 +335,7 @@ def grade_of_records(
     records: Sequence[Record],
     seconds: float = 0.0,
 ) -> Grade:
-    """Return the grade that the records of the first games add up to."""
+    """Return the grade computed from the records of the games played so far."""
     return Grade(
         player=who.name if isinstance(who, Agent) else type(who).__name__,
         board=board,
@@ -370,7 +370,7 @@ def wins_kept_by_kind(records: Sequence[Record]) -> dict[str, WinsKept]:
 
 
 def count_wins_kept(cases: Sequence[tuple[Hashable, Decision]]) -> WinsKept:
-    """Count the wins kept in decisions, each given with the family of its game."""
+    """Count the wins kept in decisions; each comes with the family of its game (see `Record`)."""
     real = [(family, decision) for family, decision in cases if decision.real]
     won = sum(decision.won for _, decision in cases)
     return WinsKept(

@@ -17,9 +17,9 @@ from knightfall.statistics.rates import Share, Z
 
 
 def clustered_error(cases: Iterable[tuple[Hashable, int, int]]) -> float | None:
-    """Return the standard error of Σk / Σn, where each case brings its family, k and n.
+    """Return the standard error of the rate Σk / Σn over cases (family, k, n), by family.
 
-    A ratio estimator: with p the overall rate, k − p·n is what a family adds to the error, and
+    A ratio estimator: with p the overall rate, a family contributes k − p·n to the error, and
     families are independent.  None for fewer than two families with n > 0.
     """
     families: dict[Hashable, list[int]] = {}

@@ -50,7 +50,7 @@ def grade_plot(grade: Grade) -> Figure:
 
 
 def _wins_kept(axes: Axes, grade: Grade) -> None:
-    """Draw one row per kind of decision that occurred, the first on top."""
+    """Draw how often wins were kept: a row for all decisions, for each role and each phase."""
     rows = [(name, row) for name, row in grade.wins_kept.items() if row.kept.of]
     places = np.arange(len(rows))
     rate, below, above = _bars([row.kept for _, row in rows])

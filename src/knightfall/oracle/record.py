@@ -52,7 +52,7 @@ class Decision:
 
     @property
     def won(self) -> bool:
-        """Whether the mover could win."""
+        """Whether the position before the move was won."""
         return self.winning > 0
 
     @property
@@ -101,7 +101,7 @@ def draw_openings(board: Board, number: int, seed: int) -> list[Position]:
 
 
 def play_out(player: Analyst, opening: Position, truth: Solver) -> Record:
-    """Return the player's game against itself, to its end or until it resigns.
+    """Play a game of the player against itself, until it ends or resigns; return its record.
 
     An agent begins it without memory of other games.
     """
@@ -136,7 +136,7 @@ def play_out(player: Analyst, opening: Position, truth: Solver) -> Record:
 
 
 def for_game(player: Analyst, board: Board) -> Analyst:
-    """Return the player ready for a game on a board; a player that is no agent stays as it is."""
+    """Return the player ready for a game on a board; one that is not an `Agent` is unchanged."""
     return player.for_game(board) if isinstance(player, Agent) else player
 
 
@@ -173,7 +173,7 @@ def records_of(
 
 
 def _player_of_games(player: Analyst, board: Board) -> Callable[[Position], Record]:
-    """Return the function that plays from an opening, for one thread."""
+    """Return a function that plays and records the game from an opening, for one thread."""
     if isinstance(player, Agent):
         player = replace(player)  # a copy, because prepared state belongs to one thread
         player.prepare(board)

@@ -24,7 +24,7 @@ _PLAIN = str.maketrans({FILLED: "#", MARK: "^", UNKNOWN: "."})
 
 
 def chart_lines(annotation: Annotation, *, unicode: bool = True) -> dict[str, str]:
-    """Return the lines of the chart by content: ``w`` or ``b`` wins, ``blunders``, ``plies``."""
+    """Return the lines of the chart: bars where ``w`` or ``b`` wins, ``blunders``, ``plies``."""
     winners = annotation.winners
     marks = {remark.ply for remark in annotation.blunders}
     axis = ""
