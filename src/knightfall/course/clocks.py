@@ -128,7 +128,7 @@ _running: list[Callable[[], float]] = []
 
 @contextmanager
 def running(seconds: Callable[[], float] | None) -> Iterator[None]:
-    """Make Python's clocks show `seconds()` inside the block; with None they stand still.
+    """Make Python's clocks return `seconds()` inside the block, or a fixed time if it is None.
 
     This has an effect only after `count_all_clocks`.
     """
