@@ -159,7 +159,7 @@ class Answer:
 
     @property
     def values(self) -> dict[Cell, float]:
-        """Return the right value of each move."""
+        """Return the value of each move by textbook minimax."""
         return values_of_moves(self.place.board("reference"), self.depth, self.score)
 
     @property

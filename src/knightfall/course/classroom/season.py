@@ -82,7 +82,7 @@ def protocol_of(students: Sequence[Student]) -> str:
 
 
 def in_protocol(opponents: Sequence[str], students: Sequence[Student]) -> tuple[str, ...]:
-    """Return the opponents, with names of the course's agents resolved in the class's protocol."""
+    """Return the opponents; names of the course's agents get the class's protocol as a prefix."""
     if is_successor(students):
         return tuple(opponents)
     protocol = protocol_of(students)

@@ -41,7 +41,7 @@ PLAYER = _i64
 
 
 class GameType(types.Type):  # type: ignore[misc]
-    """Numba type of a game; with `lists` its moves are real lists, otherwise `Cells`."""
+    """Numba type of a course board; with `lists` its moves are real lists, otherwise `Cells`."""
 
     def __init__(self, *, lists: bool) -> None:
         self.lists = lists

@@ -265,9 +265,9 @@ _OURS: dict[str, Any] = {"any": _any, "all": _all, "print": _print}
 
 
 def compile_score(shown: str, score: FunctionType, python: Score) -> tuple[Any, str]:
-    """Compile a student's score with bounds checks; return (machine code, "").
+    """Compile a student's score with bounds checks; return (machine code, "") or (None, reason).
 
-    If that fails, warn and return (None, reason).  `python` is the same score as a heuristic in
+    A failure is also shown as a warning.  `python` is the same score as a heuristic in
     plain Python, on the course's own board.
     """
     code, reason = _compiled(score)

@@ -129,7 +129,7 @@ TOLD = {"compiled": "compiled", "plain": "plain Python", "broken": "does not wor
 
 @dataclass(frozen=True)
 class ScoreHeuristic:
-    """A score as a heuristic: compiled, plain Python or broken, and the reason."""
+    """How a score runs as a heuristic: compiled, in Python or not at all, and why."""
 
     name: str
     heuristic: str

@@ -297,7 +297,7 @@ def choices(
 
 
 def _play_on(found: Resignations, task: PairTask, position: Position, side: Side) -> None:
-    """Let the substitute continue a resigned game against the same opponent."""
+    """Let `SUBSTITUTE` continue a resigned game against the same opponent, `TRIES` times."""
     if cached_agent(task.b).has_users_code:
         return  # users' code plays only the games of the plan
     substitute = str(cached_agent(SUBSTITUTE))

@@ -308,7 +308,7 @@ def _ask_submission(host: RemoteSubmission, state: Isolation) -> int:
 
 
 def _sample(player: samples.BasePlayer) -> Act:
-    """Return the function that asks a sample player, which puts one action, in this process."""
+    """Return the function that runs a sample player in this process and returns its action."""
     player.queue = SimpleQueue()
 
     def act(state: Isolation) -> int:
