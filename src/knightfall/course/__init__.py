@@ -50,7 +50,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name of generation 2017b on first use, so that loading the extension stays fast."""
+    """Import a name of generation 2017b on first use, so that importing this package is fast."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module("knightfall.course.generation_2017b"), name)

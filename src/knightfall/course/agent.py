@@ -198,7 +198,7 @@ class CourseAgent(Agent):
     # -- playing ---------------------------------------------------------------------------
 
     def prepare(self, board: Board | None = None) -> Self:
-        """Load the submission if this process is its own; otherwise only check its source."""
+        """Load the submission in its own process; in any other process only check its source."""
         if _in_own_process:
             self._session()
         else:
@@ -218,7 +218,7 @@ class CourseAgent(Agent):
     # -- in the submission's own process ---------------------------------------------------
 
     def load(self) -> None:
-        """See `Agent`; from now on this process, whose working folder is a copy, is its own."""
+        """See `Agent`; marks this process as the submission's own and limits its memory."""
         limit_memory(SUBMISSION_MEMORY)
         _in_own_process.append(True)
         self.prepare()
@@ -242,7 +242,7 @@ class CourseAgent(Agent):
         return []
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer the requests that only submissions support: action, opinions, line and clocks."""
+        """See `Agent`; also answers the requests for action, opinions, line and clocks."""
         asked, found = question["ask"], self._session()
         if asked == "action":
             board, ply, (first, second) = question["state"]
@@ -269,11 +269,11 @@ def course_agent(reference: Reference, time: int, counted: bool) -> CourseAgent:
 
 
 SPARE = 2.5
-"""Seconds added to the limit of a player that measures its own time: to start and end a move."""
+"""Seconds that a request may take beyond a move's limit, which the player's process enforces."""
 
 
 class RemoteSubmission(RemotePlayer):
-    """A submission in a process of its own, with the requests that only submissions support."""
+    """A submission in a separate process, with the requests that only submissions support."""
 
     def act(self, state: tuple[int, int, Any]) -> int:
         """Return the player's action in a position of the successor's game.
@@ -285,7 +285,7 @@ class RemoteSubmission(RemotePlayer):
         return int(self.ask(question, limit, _reading("action", Whole(-1000, 1000))))
 
     def opinions(self, position: Position) -> dict[str, float | None]:
-        """Return the score of the position after each legal move; None where it is not a number."""
+        """Return the score after each legal move, by move; None if it is not a number."""
         said = dict.fromkeys(position.legal_moves, (None, Real))
         read = _reading("opinions", said)
         found = self.ask({"ask": "opinions", "fen": position.fen}, COUNTED, read)
@@ -303,7 +303,7 @@ class RemoteSubmission(RemotePlayer):
 
 
 def _reading(key: str, expected: Any) -> Reader[Any]:
-    """Return a reader that checks an answer's field `key` against a shape and returns its value."""
+    """Return a function that checks the type of an answer's field `key` and returns the field."""
 
     def read(answer: dict[str, Any]) -> Any:
         check_answer({key: expected}, answer)

@@ -51,8 +51,8 @@ def knight_targets(width: int, height: int) -> tuple[Targets, ...]:
 #
 # `random.shuffle` takes more than half of the time of the course's board.  Agents see its order,
 # so it can be neither left out nor changed.  `shuffle` below gives the same result for short
-# lists: from the last place to the second, swap with a place at or before it.  That place is
-# drawn as random bits of the global generator, again until the number is small enough.
+# lists by the same algorithm (Fisher-Yates): each item, from the last to the second, is swapped
+# with a random one at or before it, whose index is drawn as random bits until it is small enough.
 
 LIBRARY_SHUFFLE = random.shuffle
 draw_bits = random.getrandbits
@@ -61,7 +61,7 @@ DRAWS = tuple(
     tuple((place, (place + 1).bit_length()) for place in range(length - 1, 0, -1))
     for length in range(len(KNIGHT_STEPS) + 1)
 )
-"""For each length of a list: the places to fill, and how many bits are drawn for each."""
+"""For each length of a list: the indices to swap, and how many random bits are drawn for each."""
 
 
 def shuffle(moves: list[Cell]) -> None:
@@ -127,7 +127,7 @@ Ask = Callable[[Any, Any, list[Cell], TimeLeft], Any]
 def answers(board: Any, time_limit: float, ask: Ask) -> Iterator[tuple[Any, list[Cell], bool]]:
     """For each turn, yield the player's answer, its legal moves and whether the answer was late.
 
-    The caller makes the move before the next iteration.  A player without legal moves is asked too.
+    The caller makes the move before the next iteration.  A player without moves is called, too.
     """
     start = 0.0
 

@@ -60,9 +60,9 @@ def _oldest(game: Any, open: int, knights: Knights, owners: Mapping[int, int]) -
 
 
 class SeatBoard:
-    """Sets up a course board for one player's moves in a game, with the cells each side visited.
+    """Creates the course boards for a player's moves in a game; tracks who visited which cell.
 
-    Visited cells are known only from the positions in which the player was asked.
+    Visits are known only from the positions that were passed to `board`.
     """
 
     def __init__(self, player: Any, side: Side) -> None:
@@ -88,7 +88,7 @@ class SeatBoard:
 
 @cache
 def in_order(kind: Any) -> type[Any]:
-    """Return a flat board class that does not shuffle, so that a heuristic has one value."""
+    """Return a subclass of a flat board whose moves are not shuffled, so that scores repeat."""
 
     def moves(self: Any, loc: Cell | None) -> list[Cell]:
         if loc is None:

@@ -73,10 +73,10 @@ QUESTIONS = ("actions", "liberties", "result", "terminal_test", "utility", "_has
 
 
 class StateClock:
-    """A clock for the successor's game, whose players get no `time_left` function.
+    """A clock for the successor's game that advances by a tick with each method call on a state.
 
-    It advances by a tick with each method call on a state; calls from within a method of the state
-    are free.  `on_end` is called at every tick after the limit.
+    The successor's players get no `time_left` function.  Calls from within a state's methods are
+    free.  `on_end` is called at every tick after the limit.
     """
 
     def __init__(self, limit: float, on_end: Callable[[], None]) -> None:
@@ -128,7 +128,7 @@ _running: list[Callable[[], float]] = []
 
 @contextmanager
 def running(seconds: Callable[[], float] | None) -> Iterator[None]:
-    """Make Python's clocks show `seconds()` inside the block; with None they stand still.
+    """Make Python's clocks return `seconds()` inside the block, or a fixed time if it is None.
 
     This has an effect only after `count_all_clocks`.
     """

@@ -27,7 +27,7 @@ Against = Annotated[
     typer.Option(
         "--against",
         metavar="AGENT",
-        help="An opponent; may be repeated. By default the course's seven of its year.",
+        help="An opponent; may be repeated. By default those of the course's tournament.",
     ),
 ]
 MoveTime = Annotated[
@@ -35,7 +35,7 @@ MoveTime = Annotated[
     typer.Option(
         "--time",
         metavar="TIME",
-        help="Time for a move: 150ms, or what the submission's year had.",
+        help="Time for a move; by default 150ms, as in the course.",
     ),
 ]
 Clock = Annotated[
@@ -166,7 +166,7 @@ def classroom(
         typer.Option(
             "--generation",
             metavar="[NAME=]G",
-            help="The generation of all, or of the student NAME; may be repeated.",
+            help="The generation of all submissions, or of student NAME's; may be repeated.",
         ),
     ] = None,
     seed: Seed = 0,
@@ -286,7 +286,7 @@ Folder = Annotated[
 ]
 NewGeneration = Annotated[
     str,
-    typer.Option("--generation", metavar="2017b|2017a", help="Which of the course's interfaces."),
+    typer.Option("--generation", metavar="2017b|2017a", help="The generation of the interface."),
 ]
 
 

@@ -113,7 +113,7 @@ class GenerationBefore2017b(Generation):
         return [("ID_Improved", "improved_score"), ("Student", "custom_score")]
 
     def own_board(self, found: GenerationEvidence) -> Iterator[tuple[Strength, str]]:
-        """Yield evidence from a board file beside the submission that is of this generation."""
+        """Yield the evidence if the board file beside the submission is of this generation."""
         if found.board is not None and found.board.generation is self:
             place = os.path.relpath(found.board.file, found.file.parent)
             yield Strength.OWN_BOARD, f"{place} beside it {found.board.sign}"

@@ -42,7 +42,7 @@ Kind = TypeVar("Kind", bound="type[Board]")
 
 
 def own(kind: Kind) -> Kind:
-    """Register a board class of this package; `copy` of a subclass returns this class."""
+    """Class decorator for this package's boards: copies of a student's subclass have this class."""
     OUR_OWN.add(kind)
     kind._own = kind
     return kind
@@ -279,7 +279,7 @@ class Board:
 
         def symbol(row: int, column: int) -> str:
             index = row + column * self.height
-            if not state[index]:  # None is the first cell of the early board
+            if not state[index]:  # (0, 0) is None on the early board
                 return " "
             if index in (state[-1], state[-2]):
                 return str(symbols[0 if index == state[-1] else 1])
@@ -341,7 +341,7 @@ class HumanPlayer:
 
 
 def any_of(moves: list[Cell]) -> Cell:
-    """Return a random move, drawing one number from the global generator; (-1, -1) if none."""
+    """Return a random one of the moves, by Python's global `random`; (-1, -1) if there is none."""
     return random.choice(moves) if moves else NO_MOVE
 
 

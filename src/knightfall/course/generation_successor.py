@@ -212,7 +212,7 @@ class TimedQueue:
         self.__stop_time = self._seconds + perf_counter()
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
-        """Put an action, replacing an earlier one; raise StopSearch if the time is over."""
+        """Store an action in place of the earlier one; raise StopSearch if the time is over."""
         late = self.__stop_time is not None and self.__stop_time < perf_counter()
         if late:
             raise StopSearch
@@ -278,7 +278,7 @@ class RandomPlayer(BasePlayer):
     """A player that chooses a random legal action."""
 
     def get_action(self, state: Isolation) -> None:
-        """Put a random legal action."""
+        """Put a random legal action into the queue."""
         self.queue.put(random.choice(state.actions()))
 
 
@@ -286,7 +286,7 @@ class GreedyPlayer(BasePlayer):
     """A player that chooses the action with the most own liberties afterwards."""
 
     def get_action(self, state: Isolation) -> None:
-        """Put the action with the highest score, the first among equals."""
+        """Put the action with the highest score into the queue; among equals the first."""
         self.queue.put(max(state.actions(), key=lambda action: self.score(state.result(action))))
 
     def score(self, state: Isolation) -> float:
@@ -298,7 +298,7 @@ class MinimaxPlayer(BasePlayer):
     """A player that searches three plies with minimax; its placement is random."""
 
     def get_action(self, state: Isolation) -> None:
-        """Put a random placement, later the first of the best actions by minimax."""
+        """Put a random cell for the placement, otherwise the first of minimax's best actions."""
         if state.ply_count < 2:
             self.queue.put(random.choice(state.actions()))
         else:
@@ -392,7 +392,7 @@ def _play(
 def fork_get_action(
     game_state: Isolation, active_player: Any, time_limit: float, debug: bool = False
 ) -> Any:
-    """Return the last action that a player puts in time, from a process of its own.
+    """Run a player in a new process; return the last action that it puts into its queue in time.
 
     Raise `Empty` if there is none.  The player's `context` is updated.  With `debug`, a copy of the
     player is asked in this process, and its context is discarded.

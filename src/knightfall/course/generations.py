@@ -43,7 +43,8 @@ class Generation:
     constructor: tuple[str, ...]
     """The arguments that the tournament passes to a player's constructor."""
     methods: ClassVar[Mapping[str, tuple[tuple[str, ...], ...]]]
-    """Positional arguments of each method, without self: the first form is required."""
+    """Lists of positional arguments, without self, with which each method may be called.  A player
+    must accept the first list."""
     scores: tuple[str, ...]
     """The names of the score functions that the course requires."""
     timeout: str
@@ -85,7 +86,7 @@ class Generation:
         return ""
 
     def guess(self, file: Path, text: str) -> str:
-        """Return why a file that is not valid Python is likely of this generation, or ""."""
+        """Return why a file that Python cannot parse is likely of this generation, else ""."""
         return ""
 
     # -- folder, printing, pickling ------------------------------------------------------------
@@ -131,7 +132,7 @@ def default_generation() -> Generation:
 
 
 class Strength(IntEnum):
-    """How strong a piece of evidence for a generation is; the lowest number decides."""
+    """How strong a piece of evidence for a generation is; a lower number is stronger."""
 
     ANOTHER_GAME = 0
     TWO_ARGUMENTS = 1

@@ -62,7 +62,7 @@ def load_module(file: Path, generation: Generation) -> ModuleType:
 
 @contextmanager
 def import_environment(file: Path, generation: str) -> Iterator[None]:
-    """Provide the environment that a submission of a generation expects, inside the block.
+    """Context manager: set up modules, path and folder as a generation's submission expects them.
 
     The working folder is a scratch copy of the files that the submission names.  Its output is
     discarded.

@@ -35,10 +35,11 @@ LONGEST_ANSWER = 60
 PROFILED = 4
 """Factor by which the time limit is extended under a profiler."""
 MOST_PLIES = 128
-"""More plies than a game of the successor has; gives each move a random seed of its own."""
+"""More plies than a game of the successor has; game seeds are multiplied by it, so that each
+move has a different random seed."""
 
 PATIENT = 10.0
-"""Seconds of processor time for scoring all moves of a position."""
+"""Limit in seconds of processor time for scoring all moves of a position."""
 
 
 class Session:
@@ -91,7 +92,10 @@ class Session:
     # -- playing -------------------------------------------------------------------------------
 
     def move(self, position: Position, seed: int) -> str:
-        """Return the name of the cell the player moves to; raise `AgentFailure` otherwise."""
+        """Return the name of the cell the player moves to.
+
+        Raise `AgentFailure` if it crashes, is late or answers anything but a legal move.
+        """
         if self.submission.generation.on_11x9:
             raise AgentFailure(
                 "crash",
@@ -128,7 +132,7 @@ class Session:
         return CountedClock(limit, before.passed if isinstance(before, CountedClock) else 0.0)
 
     def act(self, state: tuple[int, int, Any], seed: int) -> int:
-        """Return the last action that a player of the successor puts, asked in a fork."""
+        """Return the last action that a successor's player puts into its queue, run in a fork."""
         from knightfall.course import successor_moves
 
         if not self.submission.generation.on_11x9:
@@ -151,7 +155,7 @@ class Session:
         )
 
     def opinions(self, position: Position) -> dict[str, float | None]:
-        """Return the score of the position after each legal move; None where it is not a number."""
+        """Return the score after each legal move, by move; None if it is not a number."""
         score = getattr(self._player, "score", None)
         if not callable(score):
             raise AgentFailure("crash", f"{self.submission.file.name}: the player has no score")
@@ -198,7 +202,7 @@ class Session:
         return self._player.get_move(game, self._time_left)
 
     def _judged(self, answer: Any, legal: list[Any], position: Position) -> str:
-        """Return the cell's name of a legal answer; raise a forfeit for any other answer."""
+        """Return the name of the answered cell; raise `AgentFailure` if the answer is not legal."""
         board, targets = position.board, position.targets(position.to_move)
         cells = {(board.row(cell), board.column(cell)): cell for cell in targets}
         try:
@@ -215,7 +219,7 @@ class Session:
 
     @contextmanager
     def _running(self) -> Iterator[None]:
-        """Run the submission's code by its clock; its errors become crashes that name the line."""
+        """Run the block on the submission's clock; turn errors into crashes that name the line."""
         clock = self._clock
         try:
             with running(clock.seconds if isinstance(clock, CountedClock) else None):

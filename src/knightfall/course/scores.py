@@ -117,7 +117,7 @@ class ScorePlayer:
         return value, best
 
     def _value(self, game: Any, depth: int, alpha: float, beta: float, *, mine: bool) -> float:
-        """Return the alpha-beta value for this player; `mine` if this player is to move."""
+        """Return the alpha-beta value for this player; `mine` is true if it is to move."""
         if self.time_left() < THRESHOLD:
             raise _OutOfTime
         moves = game.get_legal_moves()

@@ -106,7 +106,7 @@ def find_return(work: Callable[[], Any], folder: Path) -> tuple[Any, Returned | 
 
 @dataclass(frozen=True, slots=True)
 class _Return:
-    """A function's return, with the last return that it received from a callee."""
+    """The return of a traced function, with the last return of a function that it had called."""
 
     code: CodeType
     line: int
@@ -115,7 +115,7 @@ class _Return:
 
 
 def _return_statement(found: _Return) -> ast.Return | None:
-    """Return the `return` statement at a function's last line; None if there is none."""
+    """Return the `return` statement that contains the last executed line; None if there is none."""
     with suppress(OSError, SyntaxError, ValueError):
         for node in ast.walk(ast.parse(Path(found.code.co_filename).read_bytes())):
             if isinstance(node, ast.Return) and node.lineno <= found.line <= (node.end_lineno or 0):

@@ -125,7 +125,7 @@ def read_board(file: Path) -> BoardFile | None:
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission as found by reading its files; `why` is the evidence for its generation."""
+    """Facts about a submission, read from its source; `why` is the evidence for its generation."""
 
     file: Path
     generation: Generation
@@ -143,7 +143,7 @@ class Submission:
 
     @cached_property
     def default(self) -> str:
-        """Return the class that the course's tournament would use; without classes, a score."""
+        """Return the class that the course's tournament uses; if there is none, a score's name."""
         return _usual([player.name for player in self.players] or list(self.scores))
 
     def choice(self, name: str = "") -> Iterator[str]:
@@ -315,7 +315,7 @@ def _score_names(node: ast.stmt) -> Iterator[str]:
 def _generation(
     file: Path, trees: dict[Path, ast.Module], players: tuple[PlayerClass, ...]
 ) -> tuple[Generation, str]:
-    """Return the generation with the strongest evidence, and that evidence as words."""
+    """Return the generation with the strongest evidence, and a text that states this evidence."""
     names = frozenset(player.name for player in players)
     asked = _usual([player.name for player in players]) if players else ""
     found = GenerationEvidence(

@@ -156,7 +156,7 @@ class PlayerClass:
 
 
 def player_of(node: ast.ClassDef) -> PlayerClass | None:
-    """Return the player that a class defines by its own methods; None if it defines none."""
+    """Return a class's `PlayerClass` if it defines `get_move` or `get_action` itself, else None."""
     for method in node.body:
         if isinstance(method, ast.FunctionDef) and method.name in ("get_move", "get_action"):
             taken = [each.arg for each in (*method.args.posonlyargs, *method.args.args)][1:]

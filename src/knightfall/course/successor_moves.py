@@ -1,4 +1,4 @@
-"""Ask for a move in the successor's game: a forked process puts actions until its time is over.
+"""Get a move in the successor's game: a fork of the process runs the agent until time is over.
 
 The last action counts.  Of the fork's state only `context`, sent with each action, survives.
 """
@@ -34,8 +34,8 @@ SILENT = 10
 if it stops calling the state, its clock no longer advances."""
 
 LEAST_SILENT = 2.0
-"""Minimum of that time in games, in seconds: on a busy machine a player that waits for a core looks
-as if it slept."""
+"""Seconds after which a player is killed in games if `SILENT` would allow less: on a busy machine a
+player that waits for a core looks as if it slept."""
 
 LOOK = 0.05
 """Seconds between two checks whether a player sleeps."""
@@ -48,7 +48,7 @@ MOST_BYTES = 64 << 20
 
 
 class Put(NamedTuple):
-    """An action that an agent put, with its context at that time and the result of `note()`."""
+    """An action that an agent put into its queue, its context then, and the result of `note()`."""
 
     context: Any
     action: Any
@@ -167,7 +167,7 @@ def _put_actions(
 
 
 class _QueuePipe:
-    """A stand-in for both ends of a queue's pipe: passes items to `write`, keeps the last."""
+    """Both ends of a `TimedQueue`'s pipe: passes each item to `write` and keeps the last one."""
 
     def __init__(
         self, write: Callable[[tuple[Any, Any]], None], tick: Callable[[], None] | None
@@ -202,7 +202,7 @@ def _read_counted(fork: Fork, idle: float) -> bytes:
 
 
 def _items(received: bytes) -> list[tuple[str, Any]]:
-    """Unpickle the items received; ignore a last one that was cut off."""
+    """Unpickle the items received; ignore the last one if it is incomplete."""
     found, stream = list[tuple[str, Any]](), io.BytesIO(received)
     with suppress(Exception):
         while True:

@@ -90,7 +90,7 @@ PUZZLES: tuple[tuple[Place, ScoreFn, str], ...] = (
     (MIDDLE, scrambled(69693), "made-up scores"),
     (LATE, scrambled(12770), "made-up scores"),
     (NEAR_THE_END, improved_score, "improved_score"),
-    (MIDDLE, improved_score, "improved_score"),  # which has ties, unlike made-up scores
+    (MIDDLE, improved_score, "improved_score"),  # has ties, unlike made-up scores
     (WON, scrambled(25753), "made-up scores"),
     (RISKY, scrambled(39493), "made-up scores"),
 )

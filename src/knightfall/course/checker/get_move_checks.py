@@ -39,7 +39,7 @@ OVERTIME_CALLS = 15_000
 
 
 def timed(millis: float, worst: float = -inf) -> tuple[Watch, Clock]:
-    """Return a watch and its clock; a player that goes on long after the end is stopped."""
+    """Return a `Watch` and its clock; the watch stops a player that goes on long after the end."""
     watch = Watch(int(millis / CALL_MILLIS) + OVERTIME_CALLS, worst)
     return watch, Clock(watch, millis)
 
@@ -102,7 +102,7 @@ def stops_in_time(subject: Subject, kind: Kind) -> str:
 
 
 def _times_stopped(subject: Subject, kind: Kind) -> int:
-    """Return how many searches raised their timeout; raise a `Finding` if one did not stop."""
+    """Return how many test searches raised their timeout; raise a `Finding` if one goes on."""
     return sum(subject.afresh(partial(_stops, subject, kind, q)) for q in QUESTIONS)
 
 
@@ -176,7 +176,7 @@ def _threshold(agent: Any) -> float:
 
 
 def _has_its_own_clock(subject: Subject, kind: Kind) -> bool:
-    """Return whether `get_move` reads Python's clocks, not `time_left`, and is in time."""
+    """Return whether `get_move` reads Python's clocks instead of `time_left` and is in time."""
     with suppress(Finding):
         _, _, clock = ask_move(subject, kind, EARLY, MOVE_MILLIS)
         return clock.read_elsewhere > 0 and not clock.questions and clock.left() >= 0
@@ -224,7 +224,7 @@ def _stands_for_none(answer: Any) -> bool:
 def _answers(
     subject: Subject, kind: Kind, place: Place, millis: float, *, or_none: bool = False
 ) -> None:
-    """Check `get_move` in one position; with `or_none` it may answer that it found no move."""
+    """Check `get_move` in one position; with `or_none` it may also answer (-1, -1) or None."""
     moves = place.board("reference").get_legal_moves()
     answer, _, clock = ask_move(subject, kind, place, millis)
     if or_none and clock.read_elsewhere and not clock.questions:
@@ -293,7 +293,7 @@ def deepens(subject: Subject) -> str:
 
 
 def _deepens(subject: Subject, search_depth: int | None = None) -> str:
-    """Compare the depths that `get_move` reaches with little and with much time."""
+    """Make the check `deepens` with a player that is created with this `search_depth`."""
     reached: list[list[int]] = []
     left: list[float] = []
     for millis in (MOVE_MILLIS, LONG_MILLIS):

@@ -69,7 +69,7 @@ def is_complete(subject: Subject) -> str:
 
 
 def _lacking(subject: Subject, name: str) -> tuple[list[str], list[str]]:
-    """Return what a class lacks, and what merely differs from the course's file."""
+    """Return the errors in a class's interface, and the harmless differences from the course's."""
     generation = subject.generation
     made = getattr(subject.module, name, None)
     if not isinstance(made, type):
@@ -193,7 +193,7 @@ def _number(subject: Subject, name: str, place: Place, turn: str) -> Any:
 
 
 def _serves(subject: Subject, name: str, place: Place) -> bool:
-    """Return whether a score returns numbers during get_move, on whose state it may depend."""
+    """Return whether a score returns numbers when get_move calls it, which may set up its state."""
     given: list[Any] = []
 
     def noting(game: Any, player: Any) -> Any:

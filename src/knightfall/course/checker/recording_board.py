@@ -49,7 +49,7 @@ class Watch:
             raise Endless
 
     def scorer(self, value: ScoreFn) -> ScoreFn:
-        """Return a `score_fn` with these values that records its calls; each counts as one call."""
+        """Wrap a score function so that its calls are recorded and count like calls to a board."""
 
         def score(game: Any, player: Any) -> float:
             self.count()
@@ -69,7 +69,7 @@ class Watch:
         self.scored.clear()
 
     def bounded(self, value: float) -> float:
-        """Clip a value to the range from `worst` (a loss) to `-worst` (a win)."""
+        """Limit a value to the range from `worst` (the value of a loss) to `-worst` (of a win)."""
         return min(max(value, self.worst), -self.worst)
 
     def leaves(self, depth: int) -> list[Path]:
@@ -161,7 +161,7 @@ def recording(board: Any) -> type[Any]:
 
 
 def scrambled(salt: int) -> ScoreFn:
-    """Return a pseudo-random score that differs between positions; ±inf at the game's end.
+    """Return a score function with pseudo-random values by position; ±inf at the game's end.
 
     The values for the two players are independent of each other.
     """

@@ -131,7 +131,7 @@ def listed(values: dict[Cell, float]) -> str:
 
 
 def hints_for(subject: Subject, kind: Kind, answer: Answer) -> tuple[str, ...]:
-    """Return the proven reasons why an answer is wrong; no guesses."""
+    """Return sentences that explain a wrong answer; only causes that are certain are named."""
     answers = _answers(subject, kind)
     hints = []
     watch, depth = answer.watch, answer.depth

@@ -41,7 +41,7 @@ FRAMES = 6
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to call a search directly; `but` describes it if only this way works."""
+    """A way to call a search directly; `but` is what the report says if no simpler way works."""
 
     but: str = ""
     after_get_move: bool = False
@@ -112,7 +112,7 @@ class Subject:
     def player(
         self, kind: Kind, score: ScoreFn | None = None, *, search_depth: int | None = None
     ) -> Any:
-        """Create one of its players as the course's tournament does."""
+        """Create the submission's player for a search, as the course's tournament does."""
         made = self.class_of(kind)
         usual = getattr(self.module, "custom_score", None)
         return self.call(
@@ -132,7 +132,7 @@ class Subject:
         return place.board(player, watch, opponent, recording(self.generation.examined_on))
 
     def named(self, kind: Kind, method: str) -> str:
-        """Return a method's name with its class, and with the search if the class has both."""
+        """Return ``Class.method``, and the search's name if one class does both searches."""
         names = self.generation.classes
         both = len(set(names.values())) < len(names)
         return f"{names[kind]}.{method}" + (f" with method={kind!r}" if both else "")
@@ -203,7 +203,7 @@ class Subject:
         place: Place,
         time_left: Callable[[], float] | None = None,
     ) -> Any:
-        """Return the answer of `get_move`, which gets `time_left`, or the clock by default."""
+        """Call `get_move` with `time_left` (by default `clock`) and return its answer."""
         asked = time_left or clock
 
         def ask() -> Any:
@@ -214,7 +214,7 @@ class Subject:
         return self.call(ask, "get_move", place, clock=clock)
 
     def source_of(self, ask: Callable[[], Any], answer: Any) -> Returned | None:
-        """Repeat a call and return the line that returned `answer`; None if it now differs."""
+        """Repeat a call and return the line that returned `answer`; None if it differs now."""
         with suppress(Finding):
             again, line = find_return(ask, self.folder)
             if again == answer:
@@ -230,7 +230,7 @@ class Subject:
         passes: bool = False,
         clock: Clock | None = None,
     ) -> Any:
-        """Run code of the submission; turn its exceptions into a `Finding` with its lines.
+        """Run code of the submission; turn its exceptions into a `Finding` with the traceback.
 
         If `passes`, the submission's own timeout exception is raised unchanged.
         """
@@ -292,7 +292,10 @@ MORE: tuple[tuple[tuple[str, ...], Any], ...] = (
 
 
 def _more_arguments(method: Any) -> dict[str, Any]:
-    """Return values for a search's required extra arguments; skip the check if unknown."""
+    """Return values for a search's required extra arguments.
+
+    Raise a "skipped" `Finding` if an argument is unknown.
+    """
     more: dict[str, Any] = {}
     for name in missing_arguments(method):
         given = [value for starts, value in MORE if name.lower().startswith(starts)]

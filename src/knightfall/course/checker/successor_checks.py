@@ -21,7 +21,8 @@ from knightfall.course.successor_moves import Put, all_puts
 
 MOVE_MILLIS, LONG_MILLIS, QUICK_MILLIS = 150.0, 900.0, 30.0
 SILENT = 3.0
-"""Multiple of the limit, in processor time, for a player that stops calling the state."""
+"""Multiple of the limit, in processor time, after which a player that stops calling the state is
+killed."""
 
 PLIES = (0, 1, 2, 9, 24, 41)
 """Numbers of plies after which random games are tested for legal actions."""
@@ -35,7 +36,7 @@ NEAR = 6
 
 @dataclass(frozen=True)
 class Place:
-    """A position as shown in a finding."""
+    """A position of the 11×9 game that a finding shows."""
 
     state: Isolation
 
@@ -48,7 +49,7 @@ class Place:
 
     @property
     def fen(self) -> str:
-        """Return the position as Python writes it."""
+        """Return the position as a Python expression, because 11×9 has no FEN."""
         return f"Isolation{tuple(self.state)}"
 
 
@@ -127,7 +128,7 @@ class _Deepest:
 def _asked(
     subject: Subject, player: Any, state: Isolation, millis: float, *, silent: float = SILENT
 ) -> list[Put]:
-    """Return a player's actions put in time, each with the plies searched by then."""
+    """Return the actions that a player puts in time; `note` is the depth searched before each."""
     watch, place = _Deepest(state), Place(state)
     puts, wrong = all_puts(
         player,
@@ -173,7 +174,7 @@ def _asked(
 
 
 def _check_legal(action: Any, state: Isolation, *, last: bool = True) -> None:
-    """Raise a `Finding` if an action is not legal: a warning, if a legal one followed it."""
+    """Raise a `Finding` if an action is illegal: an error if it is the `last`, else a warning."""
     legal = state.actions()
     try:
         if action in legal:
@@ -220,7 +221,7 @@ def has_player(subject: Subject) -> str:
 
 
 def puts_legal_actions(subject: Subject) -> str:
-    """Check that legal actions are put in time, for both players, from the first ply on."""
+    """Check that the player puts legal actions in time, as either player and from the first ply."""
     for plies in PLIES:
         state = random_state(plies)
         _asked(subject, _made(subject, state.player()), state, MOVE_MILLIS)
@@ -270,7 +271,7 @@ def plays_games(subject: Subject) -> str:
 
 
 def looks_further(subject: Subject) -> str:
-    """Warn if the player neither searches deeper with more time nor puts several actions."""
+    """Warn if the player does not look ahead, or neither deepens nor puts several actions."""
     state = random_state(PLIES[3])
     reached, puts = [], 0
     for millis in (MOVE_MILLIS, LONG_MILLIS):

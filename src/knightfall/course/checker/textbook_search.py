@@ -57,7 +57,7 @@ def minimax(
 
 
 def values_of_moves(game: Any, depth: int, score: ScoreFn, **rules: Any) -> dict[Cell, float]:
-    """Return the value of each move for the active player; `rules` are those of `minimax`."""
+    """Return the value of each move for the active player; `rules` are passed on to `minimax`."""
     return {
         move: minimax(game.forecast_move(move), depth - 1, score, game.active_player, **rules)
         for move in game.get_legal_moves()
@@ -65,7 +65,7 @@ def values_of_moves(game: Any, depth: int, score: ScoreFn, **rules: Any) -> dict
 
 
 def best_of(values: dict[Cell, float], pick: Pick = max) -> list[Cell]:
-    """Return the moves with the highest value, or the value that `pick` chooses."""
+    """Return the moves with the highest value, or with the value that `pick(values)` returns."""
     most = pick(list(values.values()))
     return [move for move, value in values.items() if value == most]
 
@@ -80,7 +80,7 @@ def alphabeta(
     *,
     order: Order = sorted,
 ) -> float:
-    """Return the minimax value, found with cut-offs; `order` sorts the paths to the children."""
+    """Return the minimax value, computed with cut-offs; `order` gives the order of the moves."""
     moves = game.get_legal_moves()
     if not moves:
         return float(game.utility(player))
@@ -159,7 +159,7 @@ class Answer:
 
     @property
     def values(self) -> dict[Cell, float]:
-        """Return the right value of each move."""
+        """Return the value of each move by textbook minimax."""
         return values_of_moves(self.place.board("reference"), self.depth, self.score)
 
     @property
@@ -171,7 +171,7 @@ class Answer:
 
     @property
     def extends(self) -> bool:
-        """Return whether some lines were searched deeper than asked, as in quiescence search."""
+        """Return whether some lines were searched beyond `depth`, as in quiescence search."""
         return self.depth in self.watch.depths and max(self.watch.depths) > self.depth
 
 
@@ -235,7 +235,7 @@ def _best_by(
     changed: Callable[[ScoreFn], ScoreFn] = lambda score: score,
     **rules: Any,
 ) -> list[Cell]:
-    """Return the best moves of a minimax with changed rules."""
+    """Return the moves that a minimax with the given mistake considers best."""
     board = answer.place.board("reference")
     return best_of(values_of_moves(board, answer.depth, changed(answer.score), **rules), first)
 

@@ -103,7 +103,7 @@ class ClassReport(Displayable):
         return "Elo around the mean, ± 95 %."
 
     def _neighbours(self) -> str:
-        """Return how many neighbours in the ranking differ, or why there is no verdict."""
+        """Return a sentence: how many neighbours in the ranking differ, or why that is unknown."""
         late = [row.late for row in self.table.students if row.late]
         if late and not self.conditions.counted:
             return no_verdict(late, ticks=True)
@@ -288,7 +288,7 @@ _COLUMNS = (
 
 
 def _cells(row: StudentRow) -> list[Any]:
-    """Return a student's row of the spreadsheet, without the place."""
+    """Return a student's row of the spreadsheet, without the rank."""
     estimate, lessons, found = row.estimate, row.lessons, row.submission
     solved = (lessons.keeping.rate, lessons.opinion_rate)
     return [

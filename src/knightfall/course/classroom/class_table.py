@@ -27,7 +27,7 @@ Key = tuple[str, bool]
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """A pair of games: `outcome` is 2 if `a` won as first player, plus 1 if it won as second.
+    """A pair of games; `outcome` is 2 for a win of `a` as first player plus 1 for one as second.
 
     A pair that `repeated` an earlier one move for move counts only in the table of games.
     """
@@ -40,7 +40,7 @@ class Met:
 
     @property
     def won(self) -> int:
-        """Return the number of games, of the two, that `a` won."""
+        """Return how many of the two games `a` won."""
         return self.outcome // 2 + self.outcome % 2
 
 
@@ -73,7 +73,7 @@ class StudentRow(Row):
 
     @property
     def submission(self) -> Submission:
-        """Return the student's submission, which was readable, because it has played."""
+        """Return the student's submission, which is never None here: only readable ones play."""
         assert self.student.submission is not None
         return self.student.submission
 
@@ -84,7 +84,7 @@ class StudentRow(Row):
 
     @property
     def late(self) -> str:
-        """Return a sentence if too many of these games were lost to the clock, else ""."""
+        """Return a sentence if the student lost too many games by exceeding the time, else ""."""
         late = self.lessons.times("timeout")
         if not too_late(late, self.games):
             return ""
@@ -163,7 +163,7 @@ def _counted(pairs: tuple[int, int, int], won: int) -> tuple[int, int, int]:
 
 
 def pairs_met(own: Iterable[Run], among: Iterable[Run]) -> list[Met]:
-    """Return all pairs of games: of students' own runs, and of runs among classmates."""
+    """Return all pairs of games: against the course's opponents, and among classmates."""
     met = [one for run in own for one in _pairs(run, classmates=False)]
     return met + [one for run in among for one in _pairs(run, classmates=True)]
 

@@ -63,20 +63,20 @@ class Misunderstanding:
 
 @dataclass(frozen=True)
 class Opinion:
-    """How well a score alone chooses moves in `of` positions where some win and some lose."""
+    """How well a score chooses moves without search, in `of` positions with a real choice."""
 
     right: float
-    """Winning choices; a choice among equal scores counts by the share of winning ones."""
+    """Number of winning moves chosen; among equal best scores the share of winning moves counts."""
     of: int
     chance: float
-    """The expected share of winning moves chosen at random."""
+    """The share of winning moves that random choices would have, on average."""
     deepest: Misunderstanding | None = None
     """The misunderstanding with the greatest gap."""
 
 
 @dataclass(frozen=True)
 class Lessons:
-    """The findings about a submission's games, apart from their results.
+    """What a student can learn from the games: wins kept, blunders, losses with moves left.
 
     `kept` of `choices` won positions were kept won, where some moves won and some lost; `error` is
     the standard error of that rate, `chance` the rate of random moves.
@@ -87,7 +87,7 @@ class Lessons:
     error: float | None
     chance: float | None
     unusual: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """Games lost off the board: by kind, the number and the first detail."""
+    """For each of `KINDS`: the number of games lost in this way, and the first one's detail."""
     resigned: int = 0
     resigned_won: int = 0
     tries: int = 0
@@ -108,7 +108,7 @@ class Lessons:
 
     @property
     def cost(self) -> float:
-        """Return the games that resigning cost, estimated from the continuations."""
+        """Return the estimated number of resigned games that would have been won by playing on."""
         return Resignations(self.resigned, self.resigned_won, self.tries, self.saved).cost
 
     @property
@@ -117,7 +117,7 @@ class Lessons:
         return None if self.opinion is None else self.opinion.right / self.opinion.of
 
     def times(self, kind: str) -> int:
-        """Return the number of games lost in one of the ways of `KINDS`."""
+        """Return the number of games lost by `kind`, which is one of `KINDS`."""
         return self.unusual.get(kind, (0, ""))[0]
 
 
@@ -183,7 +183,7 @@ def from_json(text: str) -> Lessons:
 
 def _count_and_detail(each: list[Any]) -> tuple[int, str]:
     if len(each) != 2 or type(each[0]) is not int or not isinstance(each[1], str):
-        raise KnightfallError(f"{each!r} is not a number of games and the first detail")
+        raise KnightfallError(f"{each!r} is not a list of a number of games and a text")
     return each[0], each[1]
 
 
@@ -249,7 +249,7 @@ def lessons_of(games: Games) -> Lessons:
 
 
 def blunders(found: Sequence[tuple[str, Choice]], truth: Solver) -> tuple[Blunder, ...]:
-    """Return the latest blunders, for which the least search would have been enough."""
+    """Return the latest blunders in the games: a shallow search would have avoided these."""
     bad = {
         choice.position.fen: (opponent, choice)
         for opponent, choice in found
@@ -281,7 +281,7 @@ def _blunder(opponent: str, choice: Choice, truth: Solver) -> Blunder:
 
 
 def _asked(choices: Sequence[Choice], agent: str) -> tuple[Asked, str]:
-    """Return the submission's scores of all moves at each choice, and why some are missing or "".
+    """Return the choices with the score of each move, and why scores are missing, or "".
 
     Choices with a score that is not a number are left out.
     """
@@ -300,7 +300,10 @@ def _asked(choices: Sequence[Choice], agent: str) -> tuple[Asked, str]:
 
 
 def opinion(asked: Asked, truth: Solver) -> Opinion:
-    """Return how often the score alone would choose right, and its deepest misunderstanding."""
+    """Return how often the score without search prefers a winning move, and its worst error.
+
+    The worst error has the greatest gap between a losing move's score and the best winning one's.
+    """
     right, chance = 0.0, 0.0
     worst: tuple[float, int, Choice, dict[str, float]] | None = None
     finite = [value for _, said in asked for value in said.values() if math.isfinite(value)]
@@ -323,7 +326,7 @@ def opinion(asked: Asked, truth: Solver) -> Opinion:
 def _misunderstanding(
     gap: float, choice: Choice, said: dict[str, float], truth: Solver
 ) -> Misunderstanding:
-    """Return a choice at which the score, with the values `said`, prefers a losing move."""
+    """Describe a position in which the score prefers a losing move; `said` is each move's score."""
     position = choice.position
     liked = max(said, key=said.__getitem__)
     better = max(choice.winning, key=said.__getitem__)

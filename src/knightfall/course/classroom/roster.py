@@ -58,7 +58,7 @@ class Student:
 def read_class(
     folder: str, leave_out: Path | None = None, generations: Iterable[str] = ()
 ) -> list[Student]:
-    """Return the students with a folder or file in `folder`, sorted by name; none of it is run.
+    """Return the students with a folder or file in `folder`, sorted by name; no code is run.
 
     Hidden files and `leave_out` are skipped.  `generations` overrides inferred generations: ``G``
     for all, ``NAME=G`` for one student.
@@ -99,7 +99,7 @@ def read_class(
 
 
 def _generations(texts: Iterable[str]) -> dict[str, str]:
-    """Return the given generations by student's name; the key "" stands for all others."""
+    """Parse ``NAME=G`` and ``G`` into generations by student; "" is the key of all others."""
     found: dict[str, str] = {}
     for text in texts:
         name, _, generation = text.rpartition("=")
@@ -146,7 +146,7 @@ def file_name(name: str) -> str:
 
 
 def _students(paths: Iterable[Path], generations: Mapping[str, str]) -> Iterator[Student]:
-    """Yield a student for each path, with unique page names; unreadable ones have a problem."""
+    """Yield a student with a unique page name for each path; set `problem` if it is unreadable."""
     names: set[str] = set()
     pages: set[str] = set()
     for path in paths:
@@ -210,29 +210,29 @@ FEW = 60
 """Minimum number of a program's own stretches; with fewer it is not compared."""
 
 ALIKE = 0.7
-"""Share of common stretches from which two programs are reported."""
+"""Two programs are reported as nearly identical from this share of common stretches on."""
 
 Kinds = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """Two submissions and the share of their stretches that both have."""
+    """Two submissions, and the share of their code (sequences of syntax nodes) that both have."""
 
     a: str
     b: str
     share: float
     same: str = ""
-    """What is identical, in words; empty if only some stretches are."""
+    """A phrase for fully identical programs; empty if only a share of them is identical."""
 
     @property
     def words(self) -> str:
-        """Return the finding as words."""
+        """Return a phrase that says how much is identical."""
         return self.same or f"{percent(self.share, 0)} of their own code is the same"
 
 
 def near_identical(students: Sequence[Student], alike: float = ALIKE) -> list[Likeness]:
-    """Return the pairs of submissions that share at least `alike`, the most alike first."""
+    """Return the pairs of submissions whose share of equal code is at least `alike`, sorted."""
     programs = {student.name: _program(student) for student in students}
     known = {name: program for name, program in programs.items() if program is not None}
     sets = {name: _stretches(kinds) for name, (kinds, _) in known.items()}

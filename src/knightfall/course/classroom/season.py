@@ -64,7 +64,7 @@ class Conditions:
 
 
 def is_successor(students: Sequence[Student]) -> bool:
-    """Return whether a class plays the successor's game, so that all its submissions do."""
+    """Return whether all readable submissions of a class are for the successor's 11×9 game."""
     known = [student.submission for student in students if student.submission is not None]
     return bool(known) and all(one.generation.on_11x9 for one in known)
 
@@ -82,7 +82,7 @@ def protocol_of(students: Sequence[Student]) -> str:
 
 
 def in_protocol(opponents: Sequence[str], students: Sequence[Student]) -> tuple[str, ...]:
-    """Return the opponents, with names of the course's agents resolved in the class's protocol."""
+    """Return the opponents; names of the course's agents get the class's protocol as a prefix."""
     if is_successor(students):
         return tuple(opponents)
     protocol = protocol_of(students)
@@ -101,7 +101,7 @@ def entrant_of(student: Student, conditions: Conditions) -> Entrant:
 
 
 def own_plan(student: Student, conditions: Conditions, pairs: int | None = None) -> Plan:
-    """Return the plan of a submission against the opponents; openings are equal for all."""
+    """Return the plan of a submission against the opponents; all students get the same openings."""
     against = enter(list(conditions.opponents))
     entrants = (entrant_of(student, conditions), *against)
     return Plan(
@@ -116,7 +116,7 @@ def own_plan(student: Student, conditions: Conditions, pairs: int | None = None)
 
 
 def classmates_plans(students: Sequence[Student], conditions: Conditions) -> list[Plan]:
-    """Return the plans between classmates: each submission meets the next ones in a circle."""
+    """Return the plans of the games among classmates, paired by `circle`."""
     plans = []
     for place, followers in enumerate(circle(len(students), conditions.classmates)):
         if not followers:
@@ -137,7 +137,7 @@ def classmates_plans(students: Sequence[Student], conditions: Conditions) -> lis
 
 
 def circle(people: int, wanted: int) -> list[list[int]]:
-    """Return for each of `people` which others it is paired with, so that each meets `wanted`.
+    """Pair each of `people` (numbered from 0) with `wanted` others; return each one's opponents.
 
     A pairing is listed once, for the first of the two.  If `wanted` and `people` are odd, one meets
     one fewer; if there are not enough people, everyone meets everyone.
@@ -160,7 +160,7 @@ STARTING = 0.2
 """Approximate seconds that a submission's process takes to start."""
 
 FIRST = "7/7/2N4/7/4n2/7/7 w"
-"""The position of the first test question."""
+"""The position in which each submission is asked for a first move before the games."""
 
 
 def load_each(
@@ -215,7 +215,7 @@ def _brief(detail: str, agent: str) -> str:
 
 
 class Season:
-    """The runs of a class on 7×7, in its store: each student's own, and among classmates."""
+    """The runs of a class on 7×7: each student against the opponents, and among classmates."""
 
     def __init__(
         self,
@@ -230,7 +230,7 @@ class Season:
         self.among: list[Run] = []
 
     def play(self, notice: Notice, show: bool) -> None:
-        """Play all games that are missing in the store; after Ctrl-C, finished ones are there."""
+        """Play all games that are not in the store yet; after Ctrl-C the finished ones are kept."""
         self._first_round(notice, show)
         self._all_rounds(notice, show)
 
@@ -260,7 +260,7 @@ class Season:
         self.among = runs[len(own) :]
 
     def _conduct(self, plans: Sequence[Plan], what: str, notice: Notice, show: bool) -> list[Run]:
-        """Play the plans one after the other with the same runner; return their runs."""
+        """Play the plans one after the other with the same workers; return their runs."""
         engine, versions = version.engine(), version.versions()
         runs = [self.store.begin(plan, engine, versions) for plan in plans]
         if all(run.finished for run in runs):
@@ -332,7 +332,7 @@ def _submissions(plan: Plan) -> list[Entrant]:
 
 
 def _seconds(run: Run) -> dict[str, float]:
-    """Return the mean seconds per game of each submission in a run, including its start."""
+    """Return each submission's mean seconds per game, including the start of its process."""
     spent: dict[str, list[float]] = {}
     entrants = run.plan.entrants
     for game in run.games():
@@ -349,9 +349,9 @@ def _seconds(run: Run) -> dict[str, float]:
 
 
 def hopeless(run: Run) -> str:
-    """Return why a submission plays no more games after this run; "" if it does.
+    """Return why a submission is excluded from further games after this run; "" if it is not.
 
-    It does not if it never finished a game, or gave no answer in half of its games.
+    It is excluded if it finished no game, or did not answer in half of its games.
     """
     kinds: list[tuple[str, str]] = []
     silent: list[str] = []
@@ -370,5 +370,5 @@ def hopeless(run: Run) -> str:
 
 
 def finishes_none(games: int, kind: str, detail: str) -> str:
-    """Return the problem of a submission that lost all its games off the board."""
+    """Describe a submission that lost all its games by timeouts, illegal answers or crashes."""
     return f"finishes none of {games} games: {kind}: {detail}"

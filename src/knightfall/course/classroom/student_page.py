@@ -46,7 +46,7 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") 
 
 
 def board(fen: str, played: str, better: str, caption: str) -> str:
-    """Return a picture of a position: a hollow arrow for `played`, a solid one for `better`."""
+    """Return an HTML figure of a position, with arrows: hollow for `played`, solid for `better`."""
     position = Position.from_fen(fen)
     cell = position.knight(position.to_move)
     start = "" if cell is None else position.board.name(cell)
@@ -189,7 +189,7 @@ def _body(found: ClassTable, row: StudentRow, conditions: Conditions, clock: str
 
 
 def _told_apart(found: ClassTable, row: StudentRow, conditions: Conditions) -> str:
-    """Return a sentence: from how many classmates the rating differs by more than its error."""
+    """Return a sentence that says how many classmates' ratings are within the error of this one."""
     if not conditions.counted and row.late:
         return no_verdict([text(row.late)], ticks=True)
     others = (other for other in found.students if other is not row)

@@ -109,7 +109,7 @@ def play_successor_class(
 def _play(
     games: Sequence[SuccessorGame], kept: KeptGames, options: RunnerOptions, show: bool
 ) -> None:
-    """Play the games without a kept result and keep each result at once."""
+    """Play the games that have no result in the file yet; write each result at once."""
     left = [game for game in games if kept.key(game) not in kept.results]
     done = len(games) - len(left)
     with progress("games", len(games), done=done, after=0.0 if show and left else 1e9) as tell:
@@ -148,7 +148,7 @@ class KeptGames:
         return f"{_short(first)}-{_short(second)}-{_short(text)}"
 
     def knows(self, agent: str) -> bool:
-        """Return whether an agent has played a game before, with its files as they are now."""
+        """Return whether a stored game was played by this agent with its present files."""
         edition = _short(self._editions[agent])
         return any(edition in key.split("-")[:2] for key in self.results)
 
@@ -181,12 +181,12 @@ def _written(file: Path) -> str:
 
 
 def _outcome(pair: tuple[Result, Result]) -> int:
-    """Return 2 if `a` won the game that it began, plus 1 if it won the other one."""
+    """Return `Met.outcome`: 2 for a win of `a` as first player plus 1 for one as second."""
     return 2 * (pair[0].loser == 1) + (pair[1].loser == 0)
 
 
 def _lessons(matches: Sequence[Sequence[Result]]) -> Lessons:
-    """Return how games were lost off the board; without a solver there is nothing else."""
+    """Count losses by timeout, illegal answer and crash; other lessons would need a solver."""
     unusual: dict[str, tuple[int, str]] = {}
     for results in matches:
         for number, result in enumerate(results):
@@ -196,7 +196,7 @@ def _lessons(matches: Sequence[Sequence[Result]]) -> Lessons:
 
 
 def _hopeless(lessons: Lessons, games: int) -> str:
-    """Return why a submission is not rated: it lost all its games off the board; else ""."""
+    """Return why a submission that finished no game is not rated; "" if it finished one."""
     if sum(times for times, _ in lessons.unusual.values()) < games:
         return ""
     kind, (_, first) = next(iter(lessons.unusual.items()))

@@ -36,7 +36,7 @@ _u64, _i64 = types.uint64, types.int64
 
 
 class _Walk(types.SimpleIteratorType):  # type: ignore[misc]
-    """Numba iterator type over `Cells`, counted by rows or by columns."""
+    """Numba iterator type over `Cells`, whose bits number the cells by rows or by columns."""
 
     def __init__(self, *, by_column: bool) -> None:
         self.by_column = by_column
@@ -116,7 +116,7 @@ def column_first(number: int, height: int) -> tuple[int, int]:
 
 @compiled(_u64(_u64, _i64, _i64))
 def turned(word: int, width: int, height: int) -> int:
-    """Convert a mask counted by rows into one counted by columns."""
+    """Convert a mask whose bits number the cells by rows into one that numbers them by columns."""
     found = _u64(0)
     while word != _u64(0):
         number = first(word)
@@ -128,7 +128,7 @@ def turned(word: int, width: int, height: int) -> int:
 
 @compiled(_i64(_u64, _i64))
 def nth(word: int, index: int) -> int:
-    """Return the position of the `index`-th set bit; a negative index counts from the end."""
+    """Return the bit number of the `index`-th set bit; a negative index counts from the end."""
     size = count(word)
     if index < 0:
         index += size
@@ -143,7 +143,7 @@ def nth(word: int, index: int) -> int:
 
 
 def _of(cells: Any) -> Callable[[int, int], tuple[int, int]]:
-    """Return the function from a bit's number to its cell, for a type of cells or its iterator."""
+    """Return the function that converts a bit's number into (row, column) for this Numba type."""
     return column_first if cells.by_column else row_first
 
 

@@ -41,7 +41,7 @@ PLAYER = _i64
 
 
 class GameType(types.Type):  # type: ignore[misc]
-    """Numba type of a game; with `lists` its moves are real lists, otherwise `Cells`."""
+    """Numba type of a course board; with `lists` its moves are real lists, otherwise `Cells`."""
 
     def __init__(self, *, lists: bool) -> None:
         self.lists = lists
@@ -120,7 +120,7 @@ def _on_board(cell: tuple[int, int], width: int, height: int) -> bool:
 
 
 def _listed(game: GameType) -> Any:
-    """Return the function that converts a mask, counted by rows, into the type's list."""
+    """Return the compiled function that turns a mask into the list of cells of this game type."""
     if not game.lists:
         return register_jitable(lambda game, word: by_row(word, _board(game).width))
 
@@ -166,7 +166,7 @@ def _float(truth: Any) -> Any:
 
 
 def _method(name: str, of: Any) -> None:
-    """Register a method of the game that takes a player, or no argument."""
+    """Register `of` as a method of the compiled game; its argument, if any, is a player."""
     if of.__code__.co_argcount == 1:
         overload_method(GameType, name)(lambda game: of)
     else:

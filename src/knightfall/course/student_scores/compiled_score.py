@@ -56,7 +56,7 @@ CONSUMERS = ("sum", "min", "max", "any", "all", "len", "list", "tuple", "set", "
 
 
 class NotCompilable(Exception):
-    """Raised for a score that must not be compiled, even if Numba could."""
+    """Raised for a score that uses random numbers: a heuristic must not change its value."""
 
 
 class Twins:
@@ -67,7 +67,7 @@ class Twins:
         self._made: dict[FunctionType, Any] = {}
 
     def of(self, function: FunctionType) -> Any:
-        """Return the Numba dispatcher of a function's twin; compiled at the first call."""
+        """Return the Numba dispatcher of a function's copy, which compiles at the first call."""
         if function not in self._made:
             code = _rewritten(function) or function.__code__
             # Numba supports a recursive function only in a module that can be imported.
@@ -86,7 +86,7 @@ class Twins:
         return self._made[function]
 
     def _ready(self, value: Any, name: str, line: int | None) -> Any:
-        """Return the replacement for a module's global value in compiled code."""
+        """Return what replaces a global value in compiled code; raise `NotCompilable` if random."""
         if _is_random(value):
             raise NotCompilable(_random(name, line))
         if isinstance(value, FunctionType):
@@ -97,7 +97,7 @@ class Twins:
 
 
 class _Module(ModuleType):
-    """A stand-in for a student's or course module whose functions are twins."""
+    """A stand-in for a student's or course module; its functions are the copies in `Twins`."""
 
     def __init__(self, module: ModuleType, twins: Twins) -> None:
         super().__init__(module.__name__)
@@ -241,7 +241,7 @@ def _rewritten(function: FunctionType) -> CodeType | None:
 
 
 def _print(*values: Any) -> None:
-    """Replace `silent` in compiled code: Numba cannot pass keyword options."""
+    """Do nothing, like `silent`, whose keyword arguments Numba does not support."""
 
 
 def _any(values: Any) -> bool:
@@ -265,9 +265,9 @@ _OURS: dict[str, Any] = {"any": _any, "all": _all, "print": _print}
 
 
 def compile_score(shown: str, score: FunctionType, python: Score) -> tuple[Any, str]:
-    """Compile a student's score with bounds checks; return (machine code, "").
+    """Compile a student's score with bounds checks; return (machine code, "") or (None, reason).
 
-    If that fails, warn and return (None, reason).  `python` is the same score as a heuristic in
+    A failure is also shown as a warning.  `python` is the same score as a heuristic in
     plain Python, on the course's own board.
     """
     code, reason = _compiled(score)

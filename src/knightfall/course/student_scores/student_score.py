@@ -30,7 +30,10 @@ _TEXT = re.compile(r"course:\s*((?!-)[^,()*+#\x00-\x1f]+?)\s*#([A-Za-z_][A-Za-z0
 
 
 def read_score(text: str) -> tuple[StudentScore, int]:
-    """Parse the score at the start of a text; return it and its length, or raise ValueError."""
+    """Parse a text that starts with ``course:PATH#score``; return the score and the length read.
+
+    Raise ValueError if the text starts with anything else.
+    """
     found = _TEXT.match(text)
     if found is None:
         raise ValueError(
@@ -102,12 +105,12 @@ class StudentScore(SchemeFunction):
 
 
 def silent(*values: object, **options: object) -> None:
-    """Do nothing; replaces `print` in a submission, whose output is discarded."""
+    """Do nothing; this replaces `print` in submissions, because their output is discarded."""
 
 
 @lru_cache(maxsize=64)
 def _read(file: Path, edited: int, size: int) -> Submission:
-    """Read a submission, cached by modification time and size: reading is slow."""
+    """Read a submission; the result is cached by the file's modification time and size."""
     return read_submission(str(file))
 
 
@@ -126,7 +129,7 @@ TOLD = {"compiled": "compiled", "plain": "plain Python", "broken": "does not wor
 
 @dataclass(frozen=True)
 class ScoreHeuristic:
-    """A score as a heuristic: compiled, plain Python or broken, and the reason."""
+    """How a score runs as a heuristic: compiled, in Python or not at all, and why."""
 
     name: str
     heuristic: str

@@ -1,4 +1,4 @@
-"""Judge a submission's games: wins kept by the solver, resignations, losses off the board.
+"""Judge a submission's games: won positions kept, resignations, losses with moves left.
 
 A submission that never makes a legal move loses every game at its first turn.  That says nothing
 about how it plays, so it gets no rank, no rating and no verdict.
@@ -75,7 +75,7 @@ class NeverMoved:
 
 
 def never_moved(run: PlayedGames, tests: Sequence[int]) -> dict[int, NeverMoved]:
-    """Return, by entrant number, those of the entrants `tests` that never made a legal move."""
+    """Return the entrants that never made a legal move, by number; only `tests` are examined."""
     games: dict[int, list[tuple[PairTask, GameRecord, Side]]] = {test: [] for test in tests}
     for pair in run.pairs():
         entrant = run.plan.matches[pair.task.number % len(run.plan.matches)].a
@@ -96,7 +96,7 @@ def _lost_at_once(task: PairTask, game: GameRecord, side: Side) -> bool:
 
 
 def _described(agent: str, played: Sequence[tuple[PairTask, GameRecord, Side]]) -> NeverMoved:
-    """Return the answers of an agent that never moved, and the line that the first came from."""
+    """Describe an agent that never moved: its answers, and the line that returned the first one."""
     answers = dict.fromkeys(
         match[1] for _, game, _ in played if (match := _ANSWER.search(game.detail))
     )
@@ -105,7 +105,7 @@ def _described(agent: str, played: Sequence[tuple[PairTask, GameRecord, Side]]) 
     for move in game.moves(position):
         position = position.play(move)
     line = ""
-    # Asked again, a submission may fail in another way.
+    # The submission is called once more, and this time it may fail in another way.
     with suppress(AgentFailure), closing(RemoteSubmission(cached_agent(agent))) as player:
         line = player.answer_line(position, task.seed)
     return NeverMoved(len(played), tuple(answers) or ("no move",), position.fen, line)
@@ -155,7 +155,7 @@ class Resignations:
 
     games: int = 0
     won: int = 0
-    """Games in which the position was won for the agent, by the solver."""
+    """Games that the agent resigned in a won position, as proven by the solver."""
     tries: int = 0
     """Continuations played by `SUBSTITUTE` against the same opponent."""
     saved: int = 0
@@ -163,7 +163,7 @@ class Resignations:
 
     @property
     def cost(self) -> float:
-        """Return the games that resigning cost, estimated from the continuations."""
+        """Return the estimated number of resigned games that would have been won by playing on."""
         return self.games * self.saved / self.tries if self.tries else 0.0
 
 
@@ -174,7 +174,7 @@ class Judged:
     keeping: WinsKept
     resigned: Resignations
     unusual: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """Games lost off the board: for each of `KINDS`, the number and the first detail."""
+    """For each of `KINDS`: the number of games lost in this way, and the first one's detail."""
     never_moved: NeverMoved | None = None
     """Set if it never made a legal move; reports then show nothing else of it."""
     own_clock: bool = False
@@ -192,7 +192,7 @@ class Choice:
 
     @property
     def decision(self) -> Decision:
-        """Return the decision as the statistics of `knightfall grade` count it."""
+        """Return this choice as a `Decision`, the input of the statistics of `knightfall grade`."""
         position = self.position
         return Decision(
             ply=self.ply,
@@ -207,7 +207,7 @@ class Choice:
 
 
 KINDS = ("timeout", "resigned", "illegal answer", "crash")
-"""The ways to lose a game off the board; the course called the second and third forfeits."""
+"""The ways to lose while legal moves are left; the course called the second and third forfeits."""
 
 
 def judge(
@@ -217,7 +217,7 @@ def judge(
     on_choice: Callable[[int, Choice], None] = lambda match, choice: None,
     truth: Solver | None = None,
 ) -> list[Judged]:
-    """Judge every game of the test agents; agents that never moved are not judged further.
+    """Judge every game of the test agents, except the games of agents that never moved.
 
     `on_game` is called with the number of games done, `on_choice` with the number of the match and
     each choice of a test agent in it.
@@ -262,20 +262,20 @@ def _has_own_clock(run: PlayedGames, test: int) -> bool:
     """Return whether a submission timed in ticks reads Python's clocks during its first move."""
     agent = cached_agent(run.plan.entrants[test].agent)
     if isinstance(agent, CourseAgent) and agent.time_is_counted:
-        # A failure is reported with its games.
+        # A failure is ignored here, because it is reported with the games.
         with suppress(AgentFailure), closing(RemoteSubmission(agent)) as player:
             return player.asks_other_clocks(Position.from_fen(run.plan.order(0)[0]))
     return False
 
 
 def count_loss(losses: dict[str, tuple[int, str]], kind: str, detail: str) -> None:
-    """Count a game lost off the board; the first detail of each kind is kept."""
+    """Count a game lost by `kind`, one of `KINDS`; the first detail of each kind is kept."""
     games, first = losses.get(kind, (0, detail))
     losses[kind] = games + 1, first
 
 
 def kind_of(game: GameRecord) -> str:
-    """Return how a game was lost: one of `KINDS`, or "" if it was lost on the board."""
+    """Return how a game was lost: one of `KINDS`, or "" if the loser had no legal move left."""
     return {"no moves": "", "late": "timeout", "no answer": "timeout"}.get(game.ending, game.ending)
 
 
@@ -297,7 +297,7 @@ def choices(
 
 
 def _play_on(found: Resignations, task: PairTask, position: Position, side: Side) -> None:
-    """Let the substitute continue a resigned game against the same opponent."""
+    """Let `SUBSTITUTE` continue a resigned game against the same opponent, `TRIES` times."""
     if cached_agent(task.b).has_users_code:
         return  # users' code plays only the games of the plan
     substitute = str(cached_agent(SUBSTITUTE))

@@ -33,7 +33,7 @@ from knightfall.machine import ENOUGH, core_share
 
 
 SURE = 1000.0
-"""The value of a win, minus the plies until then, so that a shorter win is worth more."""
+"""The value of a win before its length in plies is subtracted: a shorter win is worth more."""
 
 MIDDLE = (_WIDTH - 1) / 2, (_HEIGHT - 1) / 2
 
@@ -150,7 +150,7 @@ FEW_GAMES = 8
 
 @dataclass(frozen=True, slots=True)
 class SuccessorGame:
-    """A game to be played: two players' strings, the first to move first, and its opening."""
+    """A game to be played: the strings of the first and second player, and the opening's number."""
 
     first: str
     second: str
@@ -159,7 +159,7 @@ class SuccessorGame:
 
     @property
     def start(self) -> tuple[Isolation, int]:
-        """Return a random position with both knights placed and able to move, and a seed."""
+        """Return a random start position in which both knights can move, and a random seed."""
         drawn = random.Random(f"{self.seed}/{self.opening}")
         while True:
             state = Isolation()
@@ -171,7 +171,7 @@ class SuccessorGame:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The loser of a game, 0 or 1; `reason` and `detail` are empty if it was lost on the board."""
+    """The loser of a game, 0 or 1; `reason` and `detail` are empty if it was played to its end."""
 
     loser: int
     reason: str = ""
@@ -205,12 +205,12 @@ def play_all(
 
 
 def _player_of_games() -> Callable[[SuccessorGame], Result]:
-    """Return the function that plays a game; a worker imports this module to call it."""
+    """Return `play`; a worker calls this after it has imported the module."""
     return play
 
 
 def play(game: SuccessorGame) -> Result:
-    """Play a game; repeat it if a player was late because the machine was busy."""
+    """Play a game; play it again if a player was late while the machine was busy."""
     by_wall = [text for text in (game.first, game.second) if _by_wall(text)]
     for _ in range(REPLAYS):
         for text in by_wall:
@@ -251,7 +251,7 @@ def _played(game: SuccessorGame) -> Result:
 
 
 def entered(name: str) -> str:
-    """Return a player's string in full; raise `KnightfallError` if it cannot play on 11×9."""
+    """Return a player's string with absolute paths; raise `KnightfallError` if not for 11×9."""
     if name in SAMPLES:
         return name
     try:
@@ -279,14 +279,14 @@ Act = Callable[[Isolation], int]
 
 
 def _player(text: str, seat: int, seed: int, game: ExitStack) -> Act:
-    """Return a player for one game; `game` ends its process, if it has one."""
+    """Return the function that chooses a player's moves; `game` closes its process, if any."""
     if text in SAMPLES:
         return _sample(SAMPLES[text](seat))
     agent = cached_agent(text)
     if isinstance(agent, CourseAgent):
         host = game.enter_context(closing(RemoteSubmission(replace(agent, seed=seed))))
         return partial(_ask_submission, host)
-    # The rest of the time is for the move itself.
+    # The search gets 95 % of the time; the rest is for everything around it.
     seconds = None if agent.budget.seconds is None else 0.95 * agent.budget.seconds
     search = SuccessorSearch(
         SCORES[agent.heuristic],
@@ -308,7 +308,7 @@ def _ask_submission(host: RemoteSubmission, state: Isolation) -> int:
 
 
 def _sample(player: samples.BasePlayer) -> Act:
-    """Return the function that asks a sample player, which puts one action, in this process."""
+    """Return the function that runs a sample player in this process and returns its action."""
     player.queue = SimpleQueue()
 
     def act(state: Isolation) -> int:

@@ -41,7 +41,7 @@ class SuccessorReport(Displayable):
     played: dict[str, list[int]] = field(default_factory=dict)
     """By opponent, the numbers of games won and lost."""
     lost_by: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """Games lost off the board: by reason, the number and the first detail."""
+    """For timeouts, illegal answers and crashes: how many games were lost, and the first detail."""
     interrupted: bool = False
 
     @property
@@ -51,7 +51,7 @@ class SuccessorReport(Displayable):
 
     @property
     def nothing_measured(self) -> str:
-        """Return a sentence if the submission lost every game off the board, else ""."""
+        """Return a sentence if each game was lost by timeout, illegal answer or crash, else ""."""
         if not self.games or sum(games for games, _ in self.lost_by.values()) < self.games:
             return ""
         return f"Every game was lost by {' or '.join(self.lost_by)}: nothing was measured."

@@ -230,7 +230,7 @@ class TrialReport(Displayable):
 
     @property
     def moved(self) -> list[tuple[str, Judged]]:
-        """Return the test agents that made moves, with names; only these are in the tables."""
+        """Return name and judgement of each test agent that made a move, for the tables."""
         named = zip(self.tournament.names, self.judged, strict=True)
         return [(name, judged) for name, judged in named if judged.never_moved is None]
 

@@ -1,4 +1,4 @@
-"""The players of the course's generation "early", with the other names of the original module."""
+"""Replaces the module `sample_players` of the course's generation "early", with its names."""
 
 from random import randint as randint
 

@@ -1,4 +1,4 @@
-"""The players of the course's successor, with the other names of the original module."""
+"""Replaces the module `sample_players` of the course's successor, with its names."""
 
 import logging
 import pickle

@@ -1,4 +1,4 @@
-"""The board of the course's generation 2017b."""
+"""Replaces the package `isolation` of the course's generation 2017b, with its names."""
 
 from isolation import isolation  # type: ignore[import-not-found]
 from isolation.isolation import Board  # type: ignore[import-not-found]

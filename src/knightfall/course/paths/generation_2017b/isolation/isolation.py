@@ -1,4 +1,4 @@
-"""The board of the course's generation 2017b, with the other names of the original module."""
+"""Replaces the module `isolation.isolation` of the course's generation 2017b, with its names."""
 
 import random
 import timeit

@@ -1,4 +1,4 @@
-"""The board of the course's generation "early", with the other names of the original module."""
+"""Replaces the module `isolation.isolation` of the course's generation "early", with its names."""
 
 import random
 import timeit

@@ -1,4 +1,4 @@
-"""The board of the course's generation "oldest", with the other names of the original module."""
+"""Replaces the module `isolation.isolation` of the course's generation "oldest", with its names."""
 
 import timeit
 from copy import copy, deepcopy

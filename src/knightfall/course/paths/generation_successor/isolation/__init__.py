@@ -1,4 +1,4 @@
-"""The board of the course's successor, and its game loop."""
+"""Replaces the package `isolation` of the course's successor, with its names."""
 
 from multiprocessing import Pipe as Pipe
 from multiprocessing import Process as Process

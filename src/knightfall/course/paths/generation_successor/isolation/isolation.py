@@ -1,4 +1,4 @@
-"""The board of the course's successor, with the other names of the original module."""
+"""Replaces the module `isolation.isolation` of the course's successor, with its names."""
 
 from enum import IntEnum
 from typing import NamedTuple
