@@ -56,7 +56,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def takes_run_options(function: Function) -> Function:
-    """Decorate a function that takes `RunOptions` as ``**options`` with its full signature.
+    """Decorate a function with ``**options``, so that its signature lists all `RunOptions`.
 
     A call with another keyword raises a TypeError that names the function, as Python does.
     """
@@ -199,13 +199,13 @@ def worth(
     return _play_or_load(plan, WorthReport, how)
 
 
-# -- shared by the four ------------------------------------------------------------------------
+# -- shared by the four functions --------------------------------------------------------------
 
 Kind = TypeVar("Kind", bound=RunReport)
 
 
 def _openings(how: RunOptions) -> Openings:
-    """Return the options about openings as a plan takes them, the book read and checked."""
+    """Read and check the book, and return the options about openings as a plan takes them."""
     if how.book is None:
         fens: tuple[str, ...] = ()
     elif isinstance(how.book, str | os.PathLike):
@@ -218,7 +218,7 @@ def _openings(how: RunOptions) -> Openings:
 
 
 def _open_store(store: AStore) -> Store:
-    """Open the store of a file, or a store in memory."""
+    """Open the store in a file, or a store in memory if `store` is None."""
     return Store.open(IN_MEMORY if store is None else store)
 
 
@@ -228,10 +228,10 @@ def _play_or_load(plan: Plan, kind: type[Kind], how: RunOptions) -> Kind:
     runner_options = RunnerOptions(how.workers, how.dask, how.executor)
     if how.again or not _is_finished(plan, how.store):
         check(plan, runner_options, how.notice)
-        for entrant in plan.entrants:  # which course generation a submission is taken for
+        for entrant in plan.entrants:  # notes such as a submission's course generation
             for note in cached_agent(entrant.agent).notes():
                 how.notice(f"{entrant.name}: {note}")
-    # The report reads from the store when it is asked: the store stays open as long as it lives.
+    # The report reads from the store later, so the store stays open as long as the report exists.
     store = _open_store(how.store)
     try:
         run, interrupted = play(
@@ -369,7 +369,7 @@ def play_all(
                 watched = [run or plan for run, plan in zip(found, plans, strict=True)]
                 on_pairs = stack.enter_context(_progress_of(watched, show=True))
             for plan, known in zip(plans, found, strict=True):
-                # Begun only now, so that the store knows how long each run took.
+                # A run is begun only now, so that the store knows how long it took.
                 run = known or store.begin(plan, engine, versions, again=again)
                 if not run.finished:
                     play_to_end(run, runner, on_pairs)
@@ -402,7 +402,7 @@ def combined_plan(plans: Sequence[Plan]) -> Plan:
 
 
 def _too_few_openings(plan: Plan) -> str:
-    """Return a sentence that says how many pairs are played instead of those asked for."""
+    """Return a sentence on how many pairs are played, because there are too few openings."""
     where = "the book has" if plan.book else f"{plan.board.replace('x', '×')} has"
     return (
         f"{where} {count(len(plan.starts), 'opening')}: each match gets "
@@ -412,7 +412,7 @@ def _too_few_openings(plan: Plan) -> str:
 
 @contextmanager
 def _progress_of(runs: Sequence[Run | Plan], show: bool) -> Iterator[OnPairs]:
-    """Show the progress of runs during the block; of a single run also its results so far."""
+    """Show the progress of runs during the block; show results so far if it is one run."""
     if not show:
         yield lambda board: None
         return

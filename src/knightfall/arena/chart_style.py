@@ -33,7 +33,7 @@ P = ParamSpec("P")
 
 PAPER, EDGE, INK, BLACK = "#fbf7ee", "#d8cdb8", "#6d6353", "#2a2420"
 NOTHING = "#efe8d9"
-"""The colour of a cell without a number."""
+"""The colour of a heat map's square without a number."""
 BLUE, RED = "#2f6aa8", "#b8452b"
 LOST_TO_WON = LinearSegmentedColormap.from_list(
     "lost to won",
@@ -143,12 +143,12 @@ def image(figure: Figure, format: str) -> bytes:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure to a file, in the format of its name's ending."""
+    """Write a figure to a file, in the format that the file's suffix names."""
     atomic_write(path, image(figure, format_of(path)))
 
 
 def format_of(path: Path) -> str:
-    """Return the format of a file's name: svg, png or pdf."""
+    """Return the format that a file's suffix names: svg, png or pdf."""
     format = path.suffix.removeprefix(".").lower()
     if format not in FORMATS:
         raise KnightfallError(f"file {str(path)!r}: the name must end in .svg, .png or .pdf")
@@ -165,7 +165,10 @@ def writable(path: Path, force: bool) -> None:
 
 
 def heat_map(axes: Axes, rates: Floats, sure: npt.NDArray[np.bool_], size: float) -> None:
-    """Draw win rates in per cent as colours and numbers; `sure` ones are bold, nan is empty."""
+    """Draw win rates in per cent as coloured squares with numbers.
+
+    Numbers are bold where `sure` is true; squares are empty where the rate is nan.
+    """
     rows, columns = rates.shape
     axes.set_facecolor(NOTHING)
     axes.pcolormesh(
@@ -184,7 +187,7 @@ def heat_map(axes: Axes, rates: Floats, sure: npt.NDArray[np.bool_], size: float
             fontweight="bold" if sure[row, column] else "normal",
             color=PAPER if abs(rate - 50) > 36 else BLACK,
         )
-        text.set_in_layout(False)  # it stays in its cell; thousands would slow the layout
+        text.set_in_layout(False)  # each stays in its square, and thousands would slow the layout
     axes.set(xlim=(0, columns), ylim=(rows, 0))
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
@@ -211,7 +214,7 @@ def shortened(name: str, most: int = LONGEST) -> str:
 def labels(
     entrants: Sequence[Entrant], most: int = LONGEST, who: str = "heuristics"
 ) -> tuple[list[str], str]:
-    """Return different labels for entrants, and a remark on their meaning.
+    """Return a different label for each entrant, and a remark that explains the labels.
 
     Labels are those of `short_names`, cut if they are long.  If heuristics stand for agents, the
     remark says how they search; it begins with `who`.
@@ -224,6 +227,6 @@ def labels(
             remark = f"{who} play as {how[0]}({', '.join(('…', *how[2]))})"
     cut = [shortened(name, most) for name in called]
     for at, name in enumerate(cut):
-        if cut.count(name) > 1 and called[at] != name:  # equal after cutting: numbered
+        if cut.count(name) > 1 and called[at] != name:  # equal after cutting: add a number
             cut[at] = f"{shortened(called[at], most - 4)} {at + 1}"
     return cut, remark

@@ -51,7 +51,7 @@ SMALLEST_REACH, NO_LIMIT = 100.0, 2500.0
 counts as infinite, as between agents that never met."""
 
 FEW = 12
-"""Most agents for which a crosstable has large cells."""
+"""Most agents for which a crosstable has large squares."""
 
 BOLD = "bold: 50 % lies outside of the 95 % interval"
 
@@ -243,7 +243,7 @@ def score_chart(found: Results) -> Figure:
     low, high = band[-1]
     axes.errorbar(at[-1], share[-1], yerr=[[share[-1] - low], [high - share[-1]]], **DOTS)
     even_line(axes, 50)
-    # The wide intervals of the first pairs may leave the picture.
+    # The wide intervals of the first pairs may be cut off.
     later = band[at >= min(10, last)]
     _share_axis(axes, later[:, 0].min(), later[:, 1].max())
     _pairs_axis(axes, last)
@@ -325,7 +325,7 @@ def _short(level: Level) -> str:
 
 
 def _against(found: Results) -> tuple[str, str]:
-    """Return the title of a match's chart, and a remark on its names."""
+    """Return the title of a match's chart, and a remark that explains the names in it."""
     (a, b), meaning = labels(found.run.plan.entrants, 80)
     return f"{a} against {b}", meaning
 
@@ -372,7 +372,7 @@ def charts_for(found: Results) -> tuple[str, ...]:
 
 
 def charts_to_draw(found: Results, name: str | None = None) -> tuple[str, ...]:
-    """Return the chart of a name, or all charts of the run.
+    """Return the names of the charts to draw: the given one, or all charts of the run.
 
     Raise a `KnightfallError` if the name is unknown or does not fit, or if no game was played.
     """
@@ -396,7 +396,7 @@ def charts_to_draw(found: Results, name: str | None = None) -> tuple[str, ...]:
 
 
 def draw(name: str, found: Results) -> Figure:
-    """Return the chart of a name; raise a `KnightfallError` if it does not fit the run."""
+    """Draw the chart with this name; raise a `KnightfallError` if it does not fit the run."""
     (name,) = charts_to_draw(found, name)
     return CHARTS[name](found)
 

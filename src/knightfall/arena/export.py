@@ -1,4 +1,4 @@
-"""Export runs as tables, or whole for another store; back up a store.
+"""Export runs as tables, or completely, for import into another store; back up a store.
 
 ::
 
@@ -49,7 +49,7 @@ GROUP = 4096
 
 
 def export_lines(run: Run, format: str, on_progress: OnProgress = ignore_progress) -> Iterator[str]:
-    """Yield the lines of csv, jsonl or text, with line ends.
+    """Yield the lines of a run in the format csv, jsonl or text, with line ends.
 
     `on_progress` is called with the number of pairs written.
     """
@@ -60,7 +60,7 @@ def export_lines(run: Run, format: str, on_progress: OnProgress = ignore_progres
 
 
 def run_header(run: Run, pairs: int) -> dict[str, Any]:
-    """Return the content of the first line of jsonl and text."""
+    """Return the content of the first line of the formats jsonl and text."""
     return {
         "format": RUN_FORMAT,
         "key": run.key,
@@ -77,7 +77,7 @@ def run_header(run: Run, pairs: int) -> dict[str, Any]:
 
 
 def _jsonl(run: Run, on_progress: OnProgress) -> Iterator[str]:
-    """Yield the lines of the format jsonl."""
+    """Yield a run in the format jsonl: a header, and a line for each pair."""
     played = run.played
     yield json_line(run_header(run, played))
     places = len(run.plan.matches)
@@ -116,7 +116,7 @@ def _moves(game: GameRecord, opening: str) -> list[str]:
 
 
 def _text(run: Run, on_progress: OnProgress) -> Iterator[str]:
-    """Yield the parts of the format text."""
+    """Yield a run in the format text: a header, and a scoresheet for each game."""
     played = run.played
     yield "% " + json_line(run_header(run, played))
     for record in islice(run.pairs(), played):
@@ -129,7 +129,7 @@ def _text(run: Run, on_progress: OnProgress) -> Iterator[str]:
 
 
 def _csv(run: Run, on_progress: OnProgress) -> Iterator[str]:
-    """Yield the lines of the format csv."""
+    """Yield a run in the format csv: the headings, and a line for each game."""
     page = StringIO()
     writer = csv.writer(page, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -153,7 +153,7 @@ def _games(run: Run, on_progress: OnProgress) -> Iterator[tuple[StoredGame, Game
 
 
 def _row(run: Run, line: StoredGame) -> dict[str, Any]:
-    """Return the values of all `COLUMNS` but the last two."""
+    """Return a game's values of all `COLUMNS` but the last two, by column."""
     names = {side: run.plan.entrants[getattr(line, side)].name for side in ("first", "second")}
     names["winner_name"] = names["first" if line.winner == "w" else "second"]
     return {name: names[name] if name in names else getattr(line, name) for name in COLUMNS[:-2]}
@@ -179,7 +179,7 @@ def export_parquet(run: Run, out: IO[bytes], on_progress: OnProgress = ignore_pr
 
 
 def _row_with_lists(run: Run, line: StoredGame, game: GameRecord) -> dict[str, Any]:
-    """Return the values of all columns of parquet."""
+    """Return a game's values of all columns of the Parquet file, by column."""
     lists: dict[str, Any] = {name: game.column(name).tolist() for name in COLUMN_FORMATS}
     return {
         **_row(run, line),
@@ -223,12 +223,12 @@ def _checked_target(store: Store, path: Path, force: bool) -> Path:
         if target.exists() and target.samefile(store.file.path):
             raise KnightfallError(f"{str(path)!r} is the store itself: name another file")
         check_output(target, force=force)
-        # SQLite would read their content as a part of the copy.
+        # SQLite would read files with these names as a part of the copy.
         for beside in (target.with_name(target.name + end) for end in SIDE_FILES):
             if beside.exists():
                 raise KnightfallError(
                     f"{str(path)!r} is a store in use ({beside.name} exists): name another file"
                 )
-    except (OSError, RuntimeError) as error:  # a name too long, a user unknown
+    except (OSError, RuntimeError) as error:  # a name that is too long, or an unknown ~user
         raise KnightfallError(f"cannot write {str(path)!r}: {error}") from None
     return target

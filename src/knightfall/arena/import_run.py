@@ -80,14 +80,14 @@ class RunFile:
 
     @cached_property
     def head(self) -> RunHeader:
-        """The first line, checked."""
+        """The content of the first line, checked."""
         with self._lines() as lines, self._at(1):
             return _header(next(lines, (1, ""))[1])
 
     def pairs(
         self, on_progress: OnProgress = ignore_progress, replay: bool = True
     ) -> Iterator[PairRecord]:
-        """Yield the pairs in order; replay their moves if `replay`.
+        """Yield the pairs in order; if `replay`, check their moves by replaying them.
 
         Raise a `KnightfallError` that names the line if a pair is wrong or missing.
         """
@@ -108,7 +108,7 @@ class RunFile:
             _must(number == expected, f"the file ends after {number} of {expected} pairs")
 
     def _pair(self, number: int, text: str, replay: bool) -> PairRecord:
-        """Return the pair of a line."""
+        """Parse the line of a pair, and return its record."""
         content = _object(text)
         check(_PAIR, content)
         _must(content["pair"] == number, f'"pair" must be {number}, not {content["pair"]}')
@@ -117,7 +117,7 @@ class RunFile:
         return PairRecord(task, (one, two))
 
     def _task(self, number: int, fen: str, seed: int) -> PairTask:
-        """Return the task of a pair, whose opening and seed are those of the file."""
+        """Return the task of a pair, with the opening and the seed from the file."""
         plan = self.head.plan
         match = plan.matches[number % len(plan.matches)]
         opening = Position.from_fen(fen)
@@ -170,7 +170,7 @@ def _must(condition: bool, message: str) -> None:
 
 
 def _object(text: str) -> dict[str, Any]:
-    """Return the JSON object of a line."""
+    """Parse the JSON object of a line."""
     try:
         content = parse_json(text)
     except KnightfallError as error:
@@ -180,7 +180,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _header(text: str) -> RunHeader:
-    """Return the first line, checked."""
+    """Parse the first line, check its content and return it."""
     _must(
         not text.startswith("%"),
         "this is an export as text, without scores and times: export with --format jsonl instead",
@@ -234,7 +234,7 @@ _HEAD: dict[str, Any] = {
 
 
 def _check_names(plan: Plan) -> None:
-    """Raise a `KnightfallError` if an entrant's name is not printable, as `enter` makes them."""
+    """Raise a `KnightfallError` if an entrant's name has characters that cannot be printed."""
     for entrant in plan.entrants:
         _must(
             printable(entrant.name) == entrant.name,
@@ -318,7 +318,7 @@ def import_run(
     # Check everything before the transaction, because that takes time and blocks other writers.
     deque(file.pairs(on_progress), maxlen=0)
     with store.file.writing():
-        if not again:  # another process may have been quicker
+        if not again:  # another process may have added it meanwhile
             _refuse_known(store, file)
         attempt, _ = store.latest(head.key)
         id = store.insert(head.plan, head.key, attempt + 1, head.created, head.versions)

@@ -203,7 +203,7 @@ class Plan:
 
     @property
     def rounds(self) -> int:
-        """The pairs that each match plays: no opening is used more than `repeats` times."""
+        """The number of pairs of each match: `pairs`, or fewer if the openings run out."""
         return min(self.pairs, len(self.starts) * self.repeats)
 
     @property
@@ -221,7 +221,7 @@ class Plan:
         return count(played, "pair") if self.stop else f"{played:,} of {count(self.total, 'pair')}"
 
     def task(self, number: int) -> PairTask:
-        """Return pair number 0, 1, 2, … of the schedule."""
+        """Return the pair with this number in the schedule; the first has number 0."""
         round, place = divmod(number, len(self.matches))
         match = self.matches[place]
         return PairTask(
@@ -269,7 +269,7 @@ def _every_opening(board: str) -> tuple[str, ...]:
 
 
 def _pair_seed(seed: int, series: int, round: int) -> int:
-    """Return the seed of a round, at least 1: agents take seed 0 to mean none."""
+    """Return the seed of a round; it is at least 1, because 0 means that there is no seed."""
     digest = hashlib.sha256(f"pair {seed}/{series}/{round}".encode()).digest()
     return 1 + int.from_bytes(digest[:4], "big") % (2**31 - 1)
 
@@ -338,7 +338,7 @@ def enter(
 
 
 def _renamed(before: Agent, after: Agent) -> Agent:
-    """Return an agent whose budget may have changed, without a label that names the old budget."""
+    """Return `after`; if its budget has changed, remove a label that names the old budget."""
     names_budget = re.search(r"\b(depth|nodes|time)\s*=", after.label)
     return replace(after, label="") if names_budget and before != after else after
 
@@ -380,7 +380,7 @@ def _hash_at(path: str, time: int, size: int) -> str:
 
 
 def check_files(files: Mapping[str, str]) -> None:
-    """Raise a `KnightfallError` if a file no longer has its hash, as in `Plan.files`."""
+    """Raise a `KnightfallError` if a file was edited; `files` maps paths to their old hashes."""
     for path, before in files.items():
         try:
             now = file_hash(path)
@@ -418,7 +418,7 @@ def match_plan(
     budget: Budget | None = None,
     **openings: Unpack[Openings],
 ) -> Plan:
-    """Return the plan of a match, of a number of pairs or until a sequential test decides."""
+    """Return the plan of a match, of a fixed length or until a sequential test decides."""
     entrants = enter([a, b], budget)
     plan = Plan(
         kind="match",

@@ -66,15 +66,18 @@ def agent_with_seed(text: str, seed: int) -> Agent:
 def play_pair(task: PairTask, ask: Callable[[Agent], MoveSource] | None = None) -> PairRecord:
     """Play both games of a pair, in this process.
 
-    `ask` returns the player to ask in place of an agent: one in another process, for agents that
-    may hang or crash.
+    `ask` returns the player that chooses the moves of an agent.  This may be a player in another
+    process, for agents that may hang or crash.
     """
     first, second = (_one_game(task, game, ask) for game in (0, 1))
     return PairRecord(task, (first, second))
 
 
 def _one_game(task: PairTask, game: int, ask: Callable[[Agent], MoveSource] | None) -> GameRecord:
-    """Play game 0 or 1 of a pair, up to `REPLAYS` times more if an agent had no core."""
+    """Play game 0 or 1 of a pair.
+
+    If an agent was late because no core was free, replay the game, at most `REPLAYS` times.
+    """
     if ask is None:
         a, b = searcher(task.a), searcher(task.b)
         if a is not None and b is not None:
@@ -208,7 +211,7 @@ def searcher(text: str) -> Searcher | None:
 
 @lru_cache(maxsize=4096)
 def _start(fen: str) -> tuple[Position, tuple[int, int, int]]:
-    """Return the position of a FEN, and its three kernel words."""
+    """Return the position of a FEN, and the three words that stand for it in compiled code."""
     position = Position.from_fen(fen)
     return position, words(position)
 
@@ -226,9 +229,10 @@ class _Workspace:
         self.tables: dict[int, Any] = {}
 
     def board(self, board: Board) -> tuple[Any, Any, Any]:
-        """Return this thread's geometry of a board: the record, its words, its correct first words.
+        """Return this thread's geometry record of a board, and two arrays of words to check it.
 
-        The last two show whether a heuristic has overwritten the record.
+        The first array is a view of the record, the second its correct beginning: if they differ, a
+        heuristic has overwritten the record.
         """
         if board not in self.boards:
             boards = board_for(board)
@@ -236,7 +240,7 @@ class _Workspace:
         return self.boards[board]
 
     def set_player(self, place: int, player: Searcher, seed: int) -> None:
-        """Set the player in a place; the one in place 0 moves first."""
+        """Set player number `place`, 0 or 1; player 0 moves first."""
         if player.entries not in self.tables:
             table = new_table(player.entries)
             self.tables[player.entries] = table, table.ctypes.data
@@ -353,7 +357,10 @@ def is_python(agent: Agent) -> bool:
 
 
 def make_ready(texts: Iterable[str]) -> None:
-    """Compile what agents need, in one thread at a time; users' code once per run."""
+    """Compile the code of agents, unless that is done; users' code is compiled once per run.
+
+    Only one thread compiles at a time.
+    """
     for text in texts:
         if text not in _ready:
             with _preparing:
@@ -386,7 +393,7 @@ def check_agents(texts: Iterable[str]) -> None:
 
 
 def forget_agents() -> None:
-    """Read users' files again when they are next needed; called at the beginning of a run."""
+    """Forget all agents with users' code, so that a new run reads the users' files again."""
     with _preparing:
         _ready.difference_update(_with_users_code)
         _tried.difference_update(_with_users_code)
@@ -395,9 +402,9 @@ def forget_agents() -> None:
         searcher.cache_clear()
 
 
-# Agent strings, except for the last.
+# Sets of agent strings, except for `_not_compiled`.
 _ready: set[str] = set()
 _tried: set[str] = set()
 _with_users_code: set[str] = set()
-_not_compiled: set[str] = set()  # heuristics that must be interpreted
+_not_compiled: set[str] = set()  # ids of heuristics that must be interpreted
 _preparing = threading.Lock()

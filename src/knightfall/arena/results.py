@@ -118,7 +118,7 @@ class EntrantResult:
 
     @property
     def total(self) -> Wins:
-        """All games."""
+        """Wins and games in both seats."""
         return self.first + self.second
 
     def __add__(self, more: EntrantResult) -> EntrantResult:
@@ -177,7 +177,10 @@ class Results:
 
     @cached_property
     def pairs_between(self) -> dict[tuple[int, int], tuple[int, int, int]]:
-        """For each two entrants that met, in either order: the first one's LL, WL and WW."""
+        """The numbers of pairs that ended LL, WL and WW for a against b, by (a, b).
+
+        Two entrants that met are included in both orders.
+        """
         found: dict[tuple[int, int], tuple[int, int, int]] = {}
         for match in self.matches:
             lost, split, won = found.get((match.a, match.b), (0, 0, 0))
@@ -204,7 +207,7 @@ class Results:
         return scores_of(self.outcomes[match :: len(self.matches)])
 
     def running_counts(self, match: int) -> list[PairCounts]:
-        """Return the counts of a match before its first pair, after it, after the second, …"""
+        """Return the counts of pairs of a match after 0, 1, 2, … of its pairs."""
         scores = self.pair_scores(match)
         counts = [0, 0, 0]
         running: list[PairCounts] = [(0, 0, 0, 0, 0)]
@@ -215,7 +218,7 @@ class Results:
 
 
 class _Tally(NamedTuple):
-    """A row of the tallies: the number of games of one kind, and their sums."""
+    """A row of the table `tallies`: the games that agree in the first six fields, with sums."""
 
     match: int
     score: int
@@ -268,7 +271,7 @@ def results(run: Run) -> Results:
 
 
 def _entrant_result(tallies: Sequence[_Tally], seats: tuple[Side, Side]) -> EntrantResult:
-    """Return the result of the entrant that had these sides in games 0 and 1."""
+    """Return the result of the entrant that has side `seats[0]` in game 0, `seats[1]` in game 1."""
     first = second = hunter = runner = Wins()
     losses: Counter[Reason] = Counter()
     effort = Effort()
@@ -384,7 +387,7 @@ class RunReport(Displayable):
         }
 
     def plot(self, kind: str | None = None) -> Figure:
-        """Return a chart of the run; `kind` names one if the run has several."""
+        """Return a chart of the run; `kind` names it if the run has several charts."""
         from knightfall.arena.charts import charts_to_draw, draw
 
         return draw(charts_to_draw(self.results, kind)[0], self.results)
@@ -449,7 +452,7 @@ class RunReport(Displayable):
         return no_verdict(late, ticks=kinds == {"course"})
 
     def nothing_measured(self) -> str:
-        """Return a sentence if no game ended on the board, so nothing was measured; else ""."""
+        """Return a sentence if nothing was measured, as no game ended by lack of moves; else ""."""
         ways = self._ways_lost
         if not ways or "no moves" in ways:
             return ""
@@ -479,7 +482,7 @@ def too_late(lost: int, games: int) -> bool:
 def no_verdict(late: Sequence[str], *, ticks: bool) -> str:
     """Return the sentence that replaces a verdict; "" if no agent was late.
 
-    `late` has a clause for each agent that was late; `ticks` suggests a clock that counts ticks.
+    `late` has a clause for each agent that was late; with `ticks` it suggests clock=ticks.
     """
     if not late:
         return ""

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from knightfall.arena.runner import Runner
 
 WRITE_EVERY = 0.5
-"""Seconds between two writes: the play that kill -9 loses, besides pairs that wait for a slower
-earlier one."""
+"""Seconds between two writes.  Kill -9 loses the pairs played since the last write, and finished
+pairs that wait for a slower earlier one."""
 
 OnPairs = Callable[["Scoreboard"], None]
 """A function that is called with the scoreboard each time pairs were counted."""
@@ -100,7 +100,7 @@ def _play_rest(
                 if batch and time.monotonic() - written > WRITE_EVERY:
                     check_files(files)
                     run.append(batch)
-                    batch = []  # after the write: if Ctrl-C interrupts it, it is made again below
+                    batch = []  # after the write: if Ctrl-C interrupts it, `finally` repeats it
                     written = time.monotonic()
                 on_pairs(board)
         finally:
@@ -159,7 +159,7 @@ Counts = Sequence[Sequence[int]]
 
 
 class Rule:
-    """A rule that may end a run early; this one never does.
+    """Base class of the rules that may end a run early; this class itself never does.
 
     `verdict` is None until the rule ends the run.
     """
@@ -172,14 +172,17 @@ class Rule:
 
     @property
     def expected(self) -> int | None:
-        """An estimate of the run's pairs in all; None for the plan's number."""
+        """An estimate of how many pairs the run will have at its end; None for `Plan.total`."""
         return None
 
     def update(self, counts: Counts, outcomes: array[int]) -> None:
-        """Reconsider the verdict; `outcomes` has an item per pair (see `standings.outcomes_of`)."""
+        """Update the verdict; `outcomes` has an item per pair (see `standings.outcomes_of`)."""
 
     def outcome(self) -> dict[str, Any]:
-        """Return the verdict, None if all pairs were played without one, for the store."""
+        """Return the rule's name and its verdict, for the store.
+
+        The verdict is None if all pairs were played without one.
+        """
         return {"rule": self.name, "verdict": self.verdict} if self.name else {}
 
 
@@ -208,16 +211,20 @@ FIRST_LOOK = 20
 
 
 class PeriodicRule(Rule):
-    """A rule that looks at whole rounds only, each time a certain share more was played."""
+    """A rule that checks the results only from time to time, after whole rounds.
+
+    The first check is after `first_look` rounds.  The rule checks again each time the number of
+    rounds has grown by one part in `share`.
+    """
 
     def __init__(self, plan: Plan, first_look: int, share: int) -> None:
         super().__init__()
         self.plan = plan
         self._next = first_look
-        self._share = share  # 10 for a tenth
+        self._share = share  # 10: check again after a tenth more rounds
 
     def update(self, counts: Counts, outcomes: array[int]) -> None:
-        """Look after the rounds at which a look is due."""
+        """Call `look` if enough rounds were played since the last call."""
         rounds, rest = divmod(len(outcomes), len(self.plan.matches))
         if rest or rounds < self._next:
             return
@@ -226,7 +233,7 @@ class PeriodicRule(Rule):
 
     @abstractmethod
     def look(self, outcomes: PairOutcomes) -> None:
-        """Set the verdict if these outcomes suffice."""
+        """Set the verdict if these outcomes are enough to end the run."""
 
 
 LOOKING_FACTOR = 1.75
@@ -252,7 +259,7 @@ class RankingRule(PeriodicRule):
         self.error = error
 
     def look(self, outcomes: PairOutcomes) -> None:
-        """Check the difference of each two neighbours."""
+        """Set the verdict if all differences of neighbours are significant or known well enough."""
         ratings = rate_entrants(self.plan, outcomes)
         ranking = ratings.ranking(range(len(self.plan.entrants)))
         for better, worse in pairwise(ranking):
@@ -283,7 +290,10 @@ class ComparisonRule(PeriodicRule):
         self.comparisons: list[BaselineComparison] = []
 
     def look(self, outcomes: PairOutcomes) -> None:
-        """Compare each test agent with the first; the verdict counts the results of each kind."""
+        """Compare each test agent with the first; set the verdict if all comparisons are settled.
+
+        The verdict says how many comparisons have each result: "3 better, 1 worse", for example.
+        """
         self.comparisons = compare_with_baseline(self.plan, outcomes, sequential=True)
         if all(one.settled(self.within) for one in self.comparisons):
             words = Counter(verdict(one) for one in self.comparisons)
@@ -291,7 +301,7 @@ class ComparisonRule(PeriodicRule):
 
     @property
     def expected(self) -> int | None:
-        """See `Rule`; the interval of a comparison shrinks with the square root of its pairs."""
+        """See `Rule`.  An interval is assumed to shrink with the square root of its pairs."""
         wide = [
             (one.high - one.low) / 2 for one in self.comparisons if not one.settled(self.within)
         ]
@@ -334,7 +344,10 @@ def rule_of(plan: Plan) -> Rule:
 
 
 class RepeatDetector:
-    """The pairs of a run that were seen, if the plan allows any to be repeated."""
+    """Finds pairs with the same moves as an earlier pair of the same match.
+
+    It remembers the moves of all pairs, unless the plan rules out such repeats (see `may_repeat`).
+    """
 
     def __init__(self, run: Run) -> None:
         self._plan = run.plan
@@ -345,7 +358,7 @@ class RepeatDetector:
                 self.is_repeat(pair)
 
     def is_repeat(self, pair: PairRecord) -> bool:
-        """Return whether its match has had a pair with the same moves, and remember this one."""
+        """Return whether an earlier pair of this match had the same moves; remember this pair."""
         if not self._possible:
             return False
         match = pair.task.number % len(self._plan.matches)

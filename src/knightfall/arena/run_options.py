@@ -17,12 +17,12 @@ Notice = Callable[[str], None]
 
 
 def ignore_notice(text: str) -> None:
-    """Do nothing with a notice."""
+    """Ignore a notice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How a run is played: its openings, its processes, and where it is stored."""
+    """Options of a run: its openings, its processes, and where it is stored."""
 
     seed: int = 0
     """Determines the order of the openings and the choice among equal moves."""
@@ -62,7 +62,7 @@ class RunKeywords(TypedDict, total=False):
 
 
 def with_run_options(own: Signature) -> Signature:
-    """Return a signature with the fields of `RunOptions` in the place of its ``**options``."""
+    """Return a signature with its ``**options`` replaced by the fields of `RunOptions`."""
     kept = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
     added = [
         Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)

@@ -45,13 +45,13 @@ from knightfall.machine import cores, load
 from knightfall.position import Position
 
 CHUNK_SECONDS, REMOTE_CHUNK_SECONDS = 0.2, 0.5
-"""Intended length of a chunk; on a cluster, handing one over takes some milliseconds."""
+"""Intended seconds of a chunk; longer on a cluster, where handing one over takes milliseconds."""
 
 MOST_PAIRS = 500
 """Most pairs in a chunk."""
 
 FASTEST_GROWTH = 8
-"""Most times that a chunk may be longer than the one before."""
+"""Largest ratio of the sizes of a chunk and of the chunk before it."""
 
 STALL_FACTOR = 20
 """A worker has stalled after this multiple of the slowest time seen, but not before `PATIENCE`."""
@@ -73,7 +73,10 @@ SHORT = 20.0
 
 
 class Runner(Protocol):
-    """A player of pairs, and a context manager.  One `play` must end before the next."""
+    """An object that plays pairs, in this process or in others; also a context manager.
+
+    A call of `play` must end before the next one begins.
+    """
 
     def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
         """Yield the record of every task, in any order.
@@ -90,7 +93,7 @@ class Runner(Protocol):
 
 
 class InProcess(Closing):
-    """A runner in this process.
+    """A runner that plays in this process.
 
     It plays in a second thread, because compiled code does not notice Ctrl-C.
     """
@@ -113,7 +116,7 @@ class InProcess(Closing):
                     player.stop()
                     player = PlayingThread()
                 records = chunks.done(chunk, played)
-                chunk = self._give(player, chunks)  # so that it plays while the caller stores
+                chunk = self._give(player, chunks)  # it plays while the caller stores the records
                 yield from records
         except BaseException:
             player.stop()
@@ -121,7 +124,7 @@ class InProcess(Closing):
         self._idle = player
 
     def _give(self, player: PlayingThread, chunks: ChunkQueue) -> Chunk | None:
-        """Give a player the next chunk, and return it; None if all pairs are played."""
+        """Give a thread the next chunk to play, and return the chunk; None if no pairs are left."""
         chunk = chunks.take()
         if chunk is not None:
             player.give(chunk.tasks, chunk.careful, self._patience)
@@ -165,7 +168,10 @@ class Pool(Closing):
 
 
 class RemoteRunner(Closing):
-    """A runner on the Dask cluster at an address, or in an executor, which stays open."""
+    """A runner on a Dask cluster (given its address) or in an executor.
+
+    Closing the runner does not shut down the executor.
+    """
 
     def __init__(
         self, where: str | Executor, agents: Sequence[str] = (), patience: float = PATIENCE
@@ -217,7 +223,10 @@ class Adaptive(Closing):
             yield from self._pool.play(tasks)
 
     def _begin_here(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
-        """Play in this process until all is played or a pool that was started is ready."""
+        """Play in this process until all pairs are played, or until a pool is started and ready.
+
+        Start the pool once it is clear that the remaining pairs take long.
+        """
         handing_over = False
 
         def here() -> Iterator[PairTask]:
@@ -249,11 +258,11 @@ class Adaptive(Closing):
             self._pool.close()
 
 
-# -- which one plays ---------------------------------------------------------------------------
+# -- the choice of a runner --------------------------------------------------------------------
 
 
 def choose_runner(options: RunnerOptions, plan: Plan, notice: Notice) -> Runner:
-    """Return a runner for a plan, as its options say, or as suits its length and its agents.
+    """Return the runner that the options name, or one that suits the plan's length and agents.
 
     Raise a `KnightfallError` if an agent cannot play or the cluster does not answer.
     """
@@ -285,7 +294,10 @@ def runner_for(options: RunnerOptions, agents: Sequence[str]) -> Runner:
 
 
 def _seconds(plan: Plan) -> float:
-    """Estimate the seconds of games by the clock, at a move for every third cell and side."""
+    """Estimate the seconds that the games of a plan take by the clock.
+
+    Each side is assumed to make one move for every three cells of the board.
+    """
     cells = Position.from_fen(plan.starts[0]).board.cells
     limits = [cached_agent(entrant.agent).budget.seconds or 0.0 for entrant in plan.entrants]
     return sum(
@@ -294,7 +306,7 @@ def _seconds(plan: Plan) -> float:
 
 
 def _warn_of_load(timed: Agent, notice: Notice) -> None:
-    """Give a notice if other processes would disturb games by the clock."""
+    """Warn by a notice if other processes would disturb games by the clock."""
     busy = load()
     if busy is not None and busy > BUSY * cores():
         number = f"{cores()} {'core' if cores() == 1 else 'cores'}"
@@ -316,12 +328,12 @@ class Chunk:
 
     @property
     def careful(self) -> bool:
-        """Whether each agent plays in a process of its own."""
+        """Whether each agent must play in its own process, because workers died or stalled."""
         return self.strikes >= CAREFUL_AFTER
 
 
 class ChunkQueue:
-    """The pairs still to be played, as `Work` for a pool: lost pairs first, then new ones.
+    """The pairs still to be played, as `Work` for a pool; those that lost a worker come first.
 
     Every chunk that was taken must be reported as `done`, `lost` or not begun (`put_back`).  Chunks
     are meant to take `seconds` and have at most `most` pairs.  `engine_and_run`, the engine's
@@ -346,7 +358,7 @@ class ChunkQueue:
         self._unsafe: set[str] = set()  # agents that hung or crashed in careful play
         self._size = 1
         self._pace = 0.0  # seconds per pair, averaged over the last chunks
-        self._slowest: dict[str, float] = {}  # seconds per pair, of agents that may hang
+        self._slowest: dict[str, float] = {}  # most seconds per pair, by agent that may hang
 
     def take(self) -> Chunk | None:
         """Return the next chunk; None if there is nothing more to play."""
@@ -364,7 +376,7 @@ class ChunkQueue:
         return Chunk(others, chunk.strikes) if others else self._again.popleft()
 
     def _is_suspicious(self, task: PairTask) -> bool:
-        """Return whether an agent of a pair must be played carefully."""
+        """Return whether a pair must be played carefully because of one of its agents."""
         return not {task.a, task.b}.isdisjoint(self._suspects | self._unsafe)
 
     @property
@@ -373,7 +385,10 @@ class ChunkQueue:
         return self._pace * self._size > 10 * self._seconds
 
     def job(self, chunk: Chunk) -> Job:
-        """See `Work`.  Remote workers cannot be killed: they observe the deadline themselves."""
+        """Return the call that plays a chunk in a worker.
+
+        A remote worker gets the deadline as an argument, because it cannot be killed from here.
+        """
         args, seconds = (chunk.tasks, chunk.careful, self._patience), self.deadline(chunk)
         if self._engine_and_run is not None:
             return Job(play_remotely, (*args, seconds, *self._engine_and_run))
@@ -388,7 +403,10 @@ class ChunkQueue:
         return answer.records
 
     def played(self, chunk: Chunk, records: Sequence[PairRecord], seconds: float) -> None:
-        """Adjust the size of chunks, and the agents under suspicion, after a chunk's `seconds`."""
+        """Adjust the size of later chunks, and the set of suspected agents, to a chunk's result.
+
+        `seconds` is the time that the chunk took.
+        """
         pace = seconds / len(chunk.tasks)
         watched = _watched(chunk)
         if chunk.careful:
@@ -403,7 +421,7 @@ class ChunkQueue:
         self._size = max(1, min(fitting, self._size * FASTEST_GROWTH, self._most))
 
     def lost(self, chunk: Chunk, stalled: bool = False, exit_status: str = "died") -> None:
-        """Queue each pair of a chunk whose worker died or stalled again, by itself.
+        """Queue the pairs of a chunk again, one by one, because its worker died or stalled.
 
         A worker stalls in a heuristic that does not return: its pairs are played carefully at once.
         Raise a `KnightfallError` when a pair has lost `HOPELESS_AFTER` workers.
@@ -421,7 +439,7 @@ class ChunkQueue:
         self._again.extendleft(Chunk((task,), total) for task in reversed(chunk.tasks))
 
     def put_back(self, chunk: Chunk) -> None:
-        """Return a chunk that was not begun to the front of the queue."""
+        """Put a chunk that was not begun back at the front of the queue."""
         self._again.appendleft(chunk)
 
     def deadline(self, chunk: Chunk) -> float:
@@ -439,13 +457,13 @@ class ChunkQueue:
 
 
 def _watched(chunk: Chunk) -> set[str]:
-    """Return the agents of a chunk with users' code that runs in the worker and may not return."""
+    """Return the agents of a chunk whose user code runs in the worker and may never return."""
     agents = {text: cached_agent(text) for task in chunk.tasks for text in (task.a, task.b)}
     return {text for text, one in agents.items() if one.may_hang and not is_python(one)}
 
 
 def _clock_time(task: PairTask) -> float:
-    """Return the most seconds that a pair takes by the clock: a move for each cell and agent."""
+    """Return the most seconds that a pair can take by the clock; 0 without a time budget."""
     seconds = sum(cached_agent(text).budget.seconds or 0.0 for text in (task.a, task.b))
     return seconds * Position.from_fen(task.opening).board.cells if seconds else 0.0
 
@@ -472,7 +490,7 @@ class Played:
 
 
 class PlayingThread:
-    """A thread that plays one chunk after the other, and can be abandoned.
+    """A thread that plays one chunk after the other, and can be left behind if it hangs.
 
     The main thread waits for it, because compiled code does not notice Ctrl-C and a user's
     heuristic may never return.
@@ -482,7 +500,7 @@ class PlayingThread:
         self._given: queue.SimpleQueue[_Chunk | None] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[Played | BaseException] = queue.SimpleQueue()
         self._stoppers: list[Callable[[], None]] = []
-        # Without a reference to this object, which the thread would otherwise keep alive.
+        # The thread gets no reference to this object, because it would keep the object alive.
         work = (self._given, self._done, self._stoppers)
         threading.Thread(target=_run, args=work, name="knightfall-player", daemon=True).start()
         weakref.finalize(self, self._given.put, None)
@@ -492,7 +510,7 @@ class PlayingThread:
         self._given.put((tasks, careful, patience))
 
     def answer(self, seconds: float) -> Played | None:
-        """Return the chunk that was given, when played; None if it takes more than `seconds`."""
+        """Wait for the given chunk and return its records; None after more than `seconds`."""
         until = time.monotonic() + seconds
         while True:
             try:
@@ -520,7 +538,7 @@ def _run(
     done: queue.SimpleQueue[Played | BaseException],
     stoppers: list[Callable[[], None]],
 ) -> None:
-    """Play the chunks of a queue until it yields None; put results or errors into another."""
+    """Play the chunks of `given` until it yields None; put results and errors into `done`."""
     stoppers.append(stopper())
     while (chunk := given.get()) is not None:
         try:
@@ -570,7 +588,7 @@ def play_remotely(
             f"{expected_engine}"
         )
     with _beginning:
-        if _runs[-1:] != [run]:  # this process may have played another run
+        if _runs[-1:] != [run]:  # this process played another run before, or none
             _runs[:] = [run]
             forget_agents()
     try:

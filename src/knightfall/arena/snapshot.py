@@ -21,7 +21,7 @@ from knightfall.isolation.parallel_map import Closing
 
 
 class Snapshot:
-    """Copies of the files of some agents in a folder, each under its full path.
+    """A folder with copies of the files of some agents, each under its full path.
 
     The other files of the same folder and of those above it are linked, so that they are found.
     The constructor raises a `KnightfallError` if a file does not have its hash in `files`.
@@ -33,7 +33,7 @@ class Snapshot:
         self.folder = os.path.realpath(folder)
         self._agents: dict[str, str] = {}
         for text in agents:
-            file = cached_agent(text).beside  # an agent that may read any file beside it
+            file = cached_agent(text).beside  # set if the agent may read any file beside its own
             if file is not None:
                 copy = Path(self._copy_of(str(file)))
                 copy.parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,7 @@ class Snapshot:
             self._link_neighbours(os.path.dirname(path))
 
     def agent(self, text: str) -> str:
-        """Return the agent that plays from the copies."""
+        """Return an agent's string with the paths of its files replaced by those of the copies."""
         if text not in self._agents:
             self._agents[text] = cache_agent(cached_agent(text).relocated(self._moved))
         return self._agents[text]
@@ -63,7 +63,7 @@ class Snapshot:
         return replace(plan, entrants=tuple(moved))
 
     def enter(self) -> None:
-        """Change to the copy of the working folder, if there is one, for relative file names."""
+        """Change to the copy of the working folder, if any, so that relative names mean copies."""
         here = self._copy_of(os.getcwd())
         if os.path.isdir(here):
             os.chdir(here)
@@ -88,11 +88,11 @@ class Snapshot:
         return os.path.join(self.folder, os.path.relpath(path, os.path.abspath(os.sep)))
 
     def _moved(self, path: str, resolve: bool) -> str:
-        """Return the copy of a path, whose links are followed if `resolve`."""
+        """Return the path of a file's copy; if `resolve`, follow symbolic links first."""
         return self._copy_of(os.path.realpath(path) if resolve else os.path.abspath(path))
 
     def _link_neighbours(self, folder: str) -> None:
-        """Link the files of a folder and of all folders above it that have no copy yet."""
+        """Link each file without a copy, in a folder and in all folders above it."""
         above = os.path.dirname(folder)
         if above != folder:
             self._link_neighbours(above)

@@ -60,7 +60,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class BaselineComparison:
-    """The difference of two entrants' win rates, from 0 to 1.
+    """The difference of the win rates (0 to 1) of a test agent `a` and the baseline `b`.
 
     Both played the same opponents from the same openings.  `low` and `high` are the ends of the
     95 % interval.
@@ -88,7 +88,7 @@ class BaselineComparison:
 
     @property
     def uncertain(self) -> bool:
-        """Whether it would be significant as the only comparison, but not as one of several."""
+        """Whether the difference is significant alone, but not as one of several comparisons."""
         return not self.real and (self.low > 0 or self.high < 0)
 
 
@@ -98,7 +98,7 @@ def pair_statistics(pairs: Sequence[int]) -> statistics.MatchEstimate:
 
 
 def pair_counts(pairs: Sequence[int]) -> PairCounts:
-    """Return LL, WL and WW as the five classes of pairs; those with draws are empty."""
+    """Return the counts of LL, LD, WL, WD and WW from LL, WL and WW; there are no draws."""
     lost, split, won = pairs
     return lost, 0, split, 0, won
 
@@ -131,7 +131,7 @@ class EntrantRatings:
         return EntrantRatings(self.plan, self.ratings.anchored(self.player[entrant]), self.player)
 
     def ranking(self, entrants: Sequence[int]) -> list[int]:
-        """Return some entrants, the best first."""
+        """Return the given entrants sorted by rating, the best first."""
         return sorted(entrants, key=lambda entrant: (-self.elo(entrant), entrant))
 
 
@@ -176,7 +176,7 @@ def scores_of(outcomes: PairOutcomes) -> npt.NDArray[np.float64]:
 
 
 def standings(results: Results, entrants: Sequence[int], ratings: EntrantRatings) -> list[Standing]:
-    """Return the figures of some entrants, in the order given."""
+    """Return the figures of the given entrants, in the same order."""
     found = []
     for number in entrants:
         pairs = np.zeros(3, int)

@@ -62,8 +62,11 @@ class Outcomes(NamedTuple):
 
 
 class MatchSums(NamedTuple):
-    """Sums over the games of a match: games that `a` forfeited and that `b` did (`conceded`), and
-    the moves and nodes of `a`."""
+    """Sums over the games of a match.
+
+    `forfeits` counts the games that `a` forfeited, `conceded` those that `b` forfeited.  `moves`
+    and `nodes` are those of `a`.
+    """
 
     match: int
     games: int
@@ -160,7 +163,7 @@ class Run:
 
     @property
     def outcome(self) -> dict[str, Any] | None:
-        """The outcome that the stop rule left, as plain values; None while unfinished."""
+        """The result of the stop rule, as plain values; None while the run is unfinished."""
         text = self._field("outcome", str | None)
         return None if text is None else _json_object(self.file, f"outcome of run {self.id}", text)
 
@@ -171,11 +174,11 @@ class Run:
 
     @property
     def key(self) -> str:
-        """The hash of its plan and engine (see `Plan.key`)."""
+        """The hash of the run's plan and engine (see `Plan.key`)."""
         return self._text("key")
 
     def _field(self, name: str, kind: Any) -> Any:
-        """Return a column of the run's row, which must be of a type."""
+        """Return a column of the run's row; raise a `KnightfallError` if its type is not `kind`."""
         found = self.file.rows(f"SELECT {name} FROM runs WHERE id = ?", (self.id,), [kind])
         if not found:
             raise KnightfallError(f"run {self.id} is no longer in {self.file.path}")
@@ -186,7 +189,7 @@ class Run:
         return str(self._field(name, str))
 
     def _time(self, text: str) -> str:
-        """Return a time as it is stored; raise a `KnightfallError` if it is none."""
+        """Return a stored time; raise a `KnightfallError` if it does not have the format `TIME`."""
         if not TIME.fullmatch(text):
             raise self.file.damaged(
                 f"run {self.id} has the time {shown(text)}, expected as in 2017-05-31T12:00:00Z"
@@ -225,7 +228,7 @@ class Run:
             writer.tally()
 
     def _compare(self, record: PairRecord) -> None:
-        """Raise a `KnightfallError` if a pair is stored with other games."""
+        """Raise a `KnightfallError` if the stored pair with this number has different games."""
         if self.pair(record.task.number) != record:
             raise KnightfallError(
                 f"pair {record.task.number} of run {self.id} is already stored with other games: "
@@ -265,7 +268,7 @@ class Run:
         )
 
     def sums(self) -> list[MatchSums]:
-        """Return the sums of each match that has games, in the order of the plan."""
+        """Return `MatchSums` for each match that has games, in the order of the plan."""
         rows = self.file.rows(
             "SELECT p.match, COUNT(*),"
             " SUM(g.reason = 'forfeit' AND (g.winner = 'w') <> (g.game = 0)),"
@@ -381,7 +384,7 @@ FEW = 8
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """The summary of a run, for a list."""
+    """The summary of a run, as a list of runs shows it."""
 
     id: int
     kind: str
@@ -426,7 +429,7 @@ class Store:
     def begin(
         self, plan: Plan, engine: str, versions: Mapping[str, Any], again: bool = False
     ) -> Run:
-        """Return the run of this plan and engine, stored or new; always a new one if `again`.
+        """Return the stored run of this plan and engine, or a new one; always a new one if `again`.
 
         A new run starts with the stored pairs of a run that differs only in its number of pairs.
         """
@@ -446,7 +449,7 @@ class Store:
         return None if id is None else Run(self.file, id, plan)
 
     def _copy_shorter_run(self, id: int, plan: Plan, engine: str) -> None:
-        """Copy the pairs of a run that differs only in its number of pairs into a new run.
+        """Copy pairs into a new run from a stored one that differs only in its number of pairs.
 
         The pairs of a shorter plan are the first ones of a longer plan.
         """
@@ -460,7 +463,7 @@ class Store:
             copy_pairs(self.file, max(same, key=lambda run: run.played).id, id, plan)
 
     def latest(self, key: str) -> tuple[int, int | None]:
-        """Return how many runs have a key, and the last of them; None if there is none."""
+        """Return how many runs have this key, and the number of the last one (None without any)."""
         found = self.file.rows(
             "SELECT attempt, id FROM runs WHERE key = ? ORDER BY attempt DESC LIMIT 1",
             (key,),
@@ -546,7 +549,7 @@ class Store:
 
 
 def _json_object(file: StoreFile, what: str, text: str, values: Any = object) -> dict[str, Any]:
-    """Return a JSON object whose values have a type; `what` names it in errors."""
+    """Parse a JSON object with values of type `values`; error messages call it `what`."""
     try:
         found = parse_json(text)
         check({str: values}, found)

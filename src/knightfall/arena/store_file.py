@@ -162,7 +162,10 @@ class StoreFile:
         return KnightfallError(f"{self.path} is damaged: {why}")
 
     def change(self, statement: str, values: Sequence[Any] = ()) -> int:
-        """Insert, update or delete inside `writing`; return the number of the row inserted last."""
+        """Run a statement that changes rows; return the number of the row inserted last.
+
+        The caller must be in a `writing` block.
+        """
         with self._errors():
             return self._db.execute(statement, values).lastrowid or 0
 
@@ -190,11 +193,11 @@ class StoreFile:
             raise
 
     def shrink(self) -> None:
-        """Return the space of deleted rows to the disk, unless other processes hold locks."""
-        with suppress(sqlite3.Error):  # space that is not returned is reused later
+        """Free the disk space of deleted rows, unless other processes hold locks."""
+        with suppress(sqlite3.Error):  # space that is not freed is reused later
             free, before = 1, 0
             while free != before:
-                # In small steps, because others wait.  `execute` would free only one page.
+                # In small steps, because other writers wait.  `execute` would free only one page.
                 self._db.executescript("PRAGMA incremental_vacuum(4096)")
                 before, (free,) = free, self._db.execute("PRAGMA freelist_count").fetchone()
         self.checkpoint()
@@ -244,7 +247,7 @@ class StoreFile:
 
     def _check_is_store(self, db: sqlite3.Connection) -> None:
         """Raise a `KnightfallError` if the file is not a store that this version can read."""
-        db.execute("BEGIN")  # one state: another process may just be creating it
+        db.execute("BEGIN")  # one transaction, because another process may be creating it
         (application,) = db.execute("PRAGMA application_id").fetchone()
         (version,) = db.execute("PRAGMA user_version").fetchone()
         tables = db.execute("SELECT 1 FROM sqlite_master").fetchone()
@@ -271,7 +274,7 @@ class StoreFile:
             db = self._connect("mode=ro&immutable=1")
         _checkpoint(db)
         db.execute("PRAGMA query_only = ON")
-        if db.execute("PRAGMA user_version").fetchone() == (0,):  # its creator is not done
+        if db.execute("PRAGMA user_version").fetchone() == (0,):  # still being created
             db.close()
             raise NotFound(f"no runs yet in {self.path}")
         return db
@@ -292,7 +295,7 @@ class StoreFile:
         return db
 
     def _create(self, db: sqlite3.Connection) -> None:
-        """Create the tables, unless another process was quicker."""
+        """Create the tables, unless another process has just created them."""
         db.execute("BEGIN IMMEDIATE")
         if db.execute("PRAGMA user_version").fetchone() == (0,):
             for statement in TABLES.split(";\n"):
@@ -351,7 +354,7 @@ _UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANT
 
 
 def _code(error: sqlite3.Error) -> int:
-    """Return the primary code of an error; 0 if it does not come from SQLite itself."""
+    """Return SQLite's primary result code for an error; 0 if the error has none."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
@@ -365,7 +368,7 @@ class PairWriter:
         self.added: list[int] = []
 
     def add(self, record: PairRecord) -> None:
-        """Insert the rows of a pair, except its tallies."""
+        """Insert a pair with its games; call `tally` afterwards to count it in the results."""
         number, match = record.task.number, record.task.number % self.places
         opening = self._opening(record.task.opening)
         repeats = self._earlier(match, opening, record) if self.may_repeat else None
@@ -397,7 +400,7 @@ class PairWriter:
         self.added.append(number)
 
     def tally(self) -> None:
-        """Add the pairs since the last call to the tallies, from which results are read."""
+        """Count the pairs added since the last call in `tallies`, the table of results."""
         if self.added:
             self.file.change(_TALLY, (self.run, self.added[0], self.added[-1]))
             self.added.clear()
@@ -463,7 +466,7 @@ def pairs_from(file: StoreFile, run: int, start: int, how_many: int) -> list[Pai
 
 
 def _game(file: StoreFile, row: Sequence[Any]) -> GameRecord:
-    """Return the game of a row of `_PAIRS`; raise a `KnightfallError` if it is not valid."""
+    """Return the game in a row of the query `_PAIRS`; raise a `KnightfallError` if it is wrong."""
     game = GameRecord(*row[5:])
     try:
         right = is_known_ending(game.winner, game.reason)
@@ -480,7 +483,7 @@ def _game(file: StoreFile, row: Sequence[Any]) -> GameRecord:
 
 @lru_cache(maxsize=4096)
 def position(fen: str) -> Position:
-    """Return the position of a FEN, cached because many games begin with the same."""
+    """Return the position of a FEN; it is cached, because many games begin with the same one."""
     return Position.from_fen(fen)
 
 
@@ -490,7 +493,7 @@ def is_known_ending(winner: object, reason: object) -> bool:
 
 
 def _sums(game: GameRecord, first_mover: str) -> list[int]:
-    """Return the values of the columns `SUMS`; the moves of w and b alternate."""
+    """Return the values of the columns `SUMS` for a game: sums over the moves of each side."""
     sums = []
     for column in (_ONES[: game.plies], *(game.column(name).tolist() for name in _SUMMED)):
         mover, waiter = sum(column[0::2]), sum(column[1::2])

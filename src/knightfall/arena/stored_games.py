@@ -18,7 +18,7 @@ _GAME = re.compile(r"([0-9]{1,18}|last)\.([0-9]{1,18})\.([01])", re.ASCII)
 
 
 def find_run(store: Store, text: str) -> Run:
-    """Return the run that a number, or `last`, names."""
+    """Return the run with the given number, or the last run if the text is `last`."""
     if text == LAST:
         return store.last()
     if not re.fullmatch(r"[0-9]{1,18}", text, re.ASCII):

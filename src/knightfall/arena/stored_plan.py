@@ -54,14 +54,17 @@ _OPTIONS: dict[str, dict[Any, Any]] = {
 
 
 def read_plan(text: str) -> Plan:
-    """Return the plan of a text that `Plan.to_json` wrote, with its names made printable."""
+    """Parse the text that `Plan.to_json` wrote; return the plan with printable names."""
     plan = plan_of(parse_json(text))
     entrants = tuple(replace(one, name=printable(one.name)) for one in plan.entrants)
     return replace(plan, entrants=entrants)
 
 
 def plan_of(content: Any) -> Plan:
-    """Return the plan of a parsed JSON value, with its names unchanged."""
+    """Check a parsed JSON value and return the plan that it describes.
+
+    The names of entrants are returned as they are, even if they are not printable.
+    """
     try:
         check(SHAPE, content)
         plan = Plan(
@@ -79,7 +82,7 @@ def plan_of(content: Any) -> Plan:
 
 
 def _check_values(plan: Plan) -> None:
-    """Raise a `KnightfallError` if fields of the right types have impossible values."""
+    """Raise a `KnightfallError` if a field has the right type but a value that is not valid."""
     if any("\0" in text for text in texts_in(list(plan.files) + [e.agent for e in plan.entrants])):
         raise KnightfallError("a file name or an agent contains a zero byte")
     if not plan.matches:
@@ -111,7 +114,7 @@ def _check_values(plan: Plan) -> None:
 
 
 def _check_matches(plan: Plan) -> None:
-    """Raise a `KnightfallError` if a plan lacks the matches that its kind of report relies on.
+    """Raise a `KnightfallError` if a plan's matches are not those of its kind.
 
     A league may have any matches.
     """
@@ -129,7 +132,7 @@ def _check_matches(plan: Plan) -> None:
 
 
 def _check_options(plan: Plan) -> None:
-    """Raise a `KnightfallError` if an option that the report uses is missing or impossible."""
+    """Raise a `KnightfallError` if an option that the report uses is missing or not valid."""
     shape = {"given_budget?": str, **_OPTIONS.get(plan.kind, {})}
     known = {name.rstrip("?") for name in shape}
     options = {name: value for name, value in plan.options.items() if name in known}

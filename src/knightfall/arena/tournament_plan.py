@@ -26,7 +26,7 @@ TIME_LIMIT, TIMER_THRESHOLD = 150_000, 10_000
 """The course's settings of these names, in microseconds."""
 
 WITHIN = 0.02
-"""Half width of the interval at which an undecided difference of win rates is settled."""
+"""A difference of win rates is settled if half the width of its interval is at most this."""
 
 UNLIMITED = 1_000_000
 """Pairs of a plan without a fixed length, before it is cut to the number of openings."""
@@ -175,7 +175,7 @@ def time_limits(time_limit: str | None, timer_threshold: str | None) -> TimeLimi
 
 
 def mixture(plan: Plan) -> list[str]:
-    """Return a sentence about each entrant of a tournament that belongs to another protocol."""
+    """Return a sentence about each entrant whose name is an agent of another protocol."""
     protocol = str(plan.options.get("protocol", ""))
     # A submission may use our names for its own players.
     names = [one.name for one in plan.entrants if not one.agent.startswith("course(")]

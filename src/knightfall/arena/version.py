@@ -1,4 +1,4 @@
-"""The version of the code that plays: two runs of one plan are equal only if it is equal."""
+"""The version of the code that plays games, which is a part of a run's identity."""
 
 from __future__ import annotations
 

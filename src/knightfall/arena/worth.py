@@ -29,7 +29,7 @@ from knightfall.search.budget import MOST_NODES, Budget, parse_budget
 from knightfall.statistics import pairs as statistics
 
 Measure = Literal["nodes", "time"]
-"""The budget that is equal for both agents."""
+"""The kind of budget that is equal for both agents."""
 
 NODES = ("250", "500", "1000", "2500", "5000", "10000")
 TIMES = ("0.02ms", "0.05ms", "0.1ms", "0.2ms", "0.5ms")
@@ -39,7 +39,7 @@ nodes, 7×7 is played so well that only the opening decides."""
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A budget of a worth, and the number of the match that is played with it."""
+    """A budget of a `worth` run, and the number of the match that is played with it."""
 
     match: int
     measure: Measure
@@ -50,7 +50,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class OverallRate:
-    """A's win rate over all budgets of one measure, with its 95 % interval.
+    """A's win rate over all node budgets, or over all times, with its 95 % interval.
 
     The unit is the opening: its pairs with different budgets are correlated, so their mean counts
     as one observation.
@@ -133,7 +133,7 @@ def _short_name(agent: Agent) -> str:
 
 
 def _budgets(measure: Measure, texts: Sequence[str]) -> list[Budget]:
-    """Return the budgets of one measure, the smallest first."""
+    """Return the budgets for some texts, all in nodes or all in time, the smallest first."""
     budgets: dict[int, Budget] = {}
     for text in texts:
         budget = parse_budget({measure: text.strip()})
@@ -156,7 +156,10 @@ def _converted(
 
 
 def _measured_before(plan: Plan, store: Store) -> dict[str, list[int]]:
-    """Return the node budgets by time of earlier runs with the same agents, board and engine."""
+    """Return the node budgets of A and B for each time that an earlier run has measured.
+
+    Only runs with the same agents, board and engine are used.
+    """
     found: dict[str, list[int]] = {}
     for info in store.runs():
         if info.kind == "worth":
@@ -175,7 +178,7 @@ def _measured_before(plan: Plan, store: Store) -> dict[str, list[int]]:
 
 
 def levels(plan: Plan, measure: Measure | None = None) -> list[Level]:
-    """Return the budgets of a plan, of one measure or all."""
+    """Return the budgets of a plan; with `measure`, only its node budgets or only its times."""
     found = []
     for match, text in enumerate(plan.options["budgets"]):
         kind, _, amount = text.partition("=")
@@ -186,7 +189,7 @@ def levels(plan: Plan, measure: Measure | None = None) -> list[Level]:
 
 
 def overall(found: Results, measure: Measure) -> OverallRate | None:
-    """Return A's win rate over all budgets of one measure; None if there are none."""
+    """Return A's win rate over all node budgets, or over all times; None if there are none."""
     means = _by_opening(found, measure)
     if means is None:
         return None
@@ -196,7 +199,11 @@ def overall(found: Results, measure: Measure) -> OverallRate | None:
 
 
 def _by_opening(found: Results, measure: Measure) -> npt.NDArray[np.float64] | None:
-    """Return A's mean score in each round that all matches have played; nan if no pair counts."""
+    """Return A's mean score in each round, over all node budgets or all times.
+
+    Only rounds that all matches have played are returned.  The mean is nan if every pair of the
+    round repeats an earlier one.  Return None if there are no such budgets.
+    """
     matches = [level.match for level in levels(found.run.plan, measure)]
     if not matches:
         return None
@@ -254,7 +261,7 @@ def nodes_within(
 
 
 def node_costs(couples: Sequence[Couple], openings: Sequence[str]) -> list[tuple[float, float]]:
-    """Return the microseconds per node of both agents of each couple, in games of the two."""
+    """Play games between the two agents of each couple; return their microseconds per node."""
     from knightfall.arena.runner import InProcess  # needs the compiler
 
     chosen = shuffled(list(dict.fromkeys(openings)), seed=0)[:OPENINGS]
@@ -272,7 +279,7 @@ def node_costs(couples: Sequence[Couple], openings: Sequence[str]) -> list[tuple
                 key = record.task.number % len(pairs), number
                 times = game.column("microseconds").astype(np.int64)
                 before = quickest.get(key, times)
-                if len(before) == len(times):  # a user's heuristic may not repeat its game
+                if len(before) == len(times):  # a user's heuristic may play other moves
                     quickest[key] = np.minimum(times, before)
                     nodes[key] = game.column("nodes").astype(np.int64)
     spent, visited = np.zeros((2, len(couples), 2), np.int64)
@@ -297,5 +304,5 @@ def _with(agent: Agent, nodes: int) -> str:
 
 
 def _nodes(time: int, cost: float) -> int:
-    """Return the nodes that fit into a time, rounded to three digits: it is not known better."""
+    """Return the nodes that fit into a time, to three digits: the cost is only a measurement."""
     return max(1, min(int(float(f"{time / cost:.3g}")), MOST_NODES))

@@ -1,4 +1,4 @@
-"""The application: all commands in their panels, and what ``knightfall`` alone prints."""
+"""The application: all commands in their panels, and the text printed without a command."""
 
 from __future__ import annotations
 
@@ -68,18 +68,18 @@ RENAMED = {
 
 
 class AllCommands(GuardedGroup):
-    """The core's commands, and those that extensions add; an extension cannot replace ours."""
+    """The core's commands and those of extensions, which cannot replace the core's."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """List all names: panel by panel, then the hidden ones."""
+        """Return the names of all commands: panel by panel, then the hidden ones."""
         return [name for names in panels().values() for name in names] + [*HIDDEN]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command, which is imported now; None if there is none of that name."""
+        """Import and return a command; return None if there is none of that name."""
         names = self.list_commands(ctx)
         if cmd_name in names:
             return _command(cmd_name)
-        if cmd_name in RENAMED and not ctx.resilient_parsing:  # which is shell completion
+        if cmd_name in RENAMED and not ctx.resilient_parsing:  # it is set by shell completion
             raise KnightfallError(
                 f"there is no command {cmd_name!r}; it is now: knightfall {RENAMED[cmd_name]}"
             )
@@ -109,7 +109,7 @@ def panels() -> dict[str, list[str]]:
 
 @cache
 def _command(name: str) -> Any:
-    """Return a command; for one that cannot be loaded, a command that fails with the reason."""
+    """Return a command; if it cannot be loaded, return one that fails with the reason."""
     try:
         made = _load(name)
     except KnightfallError as error:
@@ -159,7 +159,7 @@ Your first three steps:
      knightfall match mine.py:cosy improved
 
 knightfall --help lists all commands; knightfall COMMAND --help explains one."""
-"""What ``knightfall`` alone prints."""
+"""The text that ``knightfall`` prints without a command."""
 
 
 app = typer.Typer(name="knightfall", cls=AllCommands, pretty_exceptions_enable=False, **PLAIN_HELP)

@@ -88,9 +88,10 @@ _OPTIONS: dict[str, Any] = {
 
 
 def plays_a_run(command: Callable[..., Event]) -> Callable[..., None]:
-    """Return a command with all options of a run, which plays the event that `command` returns.
+    """Decorate a command: add all options of a run, play the run and print its report.
 
-    The options are added to the signature, because Typer reads them from there.
+    `command` returns a function of `knightfall.arena.api` and its arguments.  The options are added
+    to the signature, because Typer reads them from there.
     """
     own = signature(command, eval_str=True)
     fields = with_run_options(Signature()).parameters
@@ -201,7 +202,10 @@ class NumbersCommand(PlainCommand):
 
 
 def real(text: str, what: str) -> float:
-    """Return the number of a text; raise KnightfallError that says it is not `what`."""
+    """Convert a text to a number.
+
+    If it is not a number, raise a KnightfallError that says that the text is not `what`.
+    """
     if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", text, re.ASCII | re.I):
         raise KnightfallError(f"{text!r} is not {what}")
     return float(text)
@@ -232,7 +236,7 @@ def given_test(
 
 
 def sprt_of(bounds: str, alpha: str | None, beta: str | None, model: str | None) -> Sprt:
-    """Return the test with these bounds; rates and model that are None have their defaults."""
+    """Return the test with these bounds; None means the default rate or model."""
     from knightfall.statistics.sprt import Sprt
 
     rates = {

@@ -38,7 +38,7 @@ WORDS = {
 
 
 class GameView(Protocol):
-    """What `knightfall play` needs to show a game and to ask for moves."""
+    """The interface through which `knightfall play` shows a game and asks for moves."""
 
     def begin(self, game: InteractiveGame) -> None:
         """Show that the game begins or is resumed."""
@@ -47,34 +47,34 @@ class GameView(Protocol):
         """Show the position before asking for a move."""
 
     def ask(self) -> str:
-        """Return the next line of input; raise EOFError at its end."""
+        """Return the next line of input; raise EOFError at the end of input."""
 
     def thinking(self, who: str) -> AbstractContextManager[Any]:
         """Return a context that shows that an agent is thinking."""
 
     def answered(self, game: InteractiveGame, report: Report) -> None:
-        """Take note of the agent's move, which is played already."""
+        """Receive the agent's move, which is played already, to show it now or with the board."""
 
     def advise(self, report: Report) -> None:
         """Show a hint."""
 
     def took_back(self, game: InteractiveGame, moves: list[str]) -> None:
-        """Show the moves that were taken back; an empty list if there were none."""
+        """Show the moves that were taken back; the list is empty if there were none."""
 
     def show_fen(self, game: InteractiveGame) -> None:
         """Print the position as a FEN."""
 
     def show_words(self) -> None:
-        """List the words that can be typed."""
+        """List the words that can be typed in place of a move, such as undo."""
 
     def wrong(self, game: InteractiveGame, word: str) -> None:
-        """Refuse input that is neither a legal move nor a word, and list the legal moves."""
+        """Refuse input that is neither a legal move nor a known word; list the legal moves."""
 
     def over(self, game: InteractiveGame) -> None:
         """Show the result of the game."""
 
     def left(self, game: InteractiveGame, resume: str | None) -> None:
-        """Show how to resume the game with the command `resume`; None if saving failed."""
+        """Show the command `resume`, which resumes the game; it is None if saving failed."""
 
 
 # -- for scripts ------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ Dask = Annotated[
 
 
 def chosen_map(workers: int | None, dask: str | None, describe: Callable[[Any], str]) -> Any:
-    """Return the parallel map that --workers or --dask ask for; None if neither does."""
+    """Return the parallel map for --workers or --dask; None if the work stays in this process."""
     from knightfall.isolation.parallel_map import RunnerOptions, parallel_map
 
     options = RunnerOptions(workers, dask)
@@ -187,7 +187,7 @@ def agent_argument(metavar: str, help: str) -> Any:
 
 
 def agent_names(incomplete: str) -> list[str]:
-    """Return completions: the names of the course's agents, and kinds with an open bracket."""
+    """Return completions: the names of the course's agents and of all kinds, such as ``id(``."""
     from knightfall.agents import AGENT_KINDS, COURSE
 
     known = [name for names in COURSE.values() for name in names]

@@ -102,7 +102,7 @@ _FORMAT = "knightfall game 1"
 
 
 def save(game: InteractiveGame) -> None:
-    """Write the game to its file, or to a new one, in one step."""
+    """Write the game to its file, or to a new file, atomically."""
     if game.file is None:
         game.file = _new_file()
     content = {

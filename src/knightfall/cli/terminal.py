@@ -124,7 +124,7 @@ class GuardedGroup(PlainGroup):
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Turn every failure inside into one line on stderr and an exit code."""
+    """Turn every failure in the block into one line on stderr and an exit code."""
     try:
         with _warnings_as_lines():
             yield
@@ -165,7 +165,7 @@ def say(text: str) -> None:
     """Print one line on stderr."""
     try:
         print(one_line(text), file=sys.stderr, flush=True)
-    except BrokenPipeError:  # the reader has gone; the exit code still tells the failure
+    except BrokenPipeError:  # the reader has gone; the exit code still shows the failure
         _silence(sys.stderr)
 
 

@@ -17,7 +17,7 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 
 def interval(low: float, high: float, unit: str = "") -> str:
-    """Return an interval of shares in per cent; a dash for 0 to 1, the interval without data."""
+    """Return an interval of shares in per cent; a dash for 0 to 1, which means no data."""
     if low <= 0 and high >= 1:
         return NOTHING
     return f"{100 * low:.1f}–{100 * high:.1f}{unit}"

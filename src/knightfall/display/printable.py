@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
-_FORMULA = re.compile(r"[=+\-@\t\r＝＋－＠]")  # the list of OWASP
+_FORMULA = re.compile(r"[=+\-@\t\r＝＋－＠]")  # OWASP's list of first characters
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.ASCII | re.IGNORECASE)
 
 

@@ -41,7 +41,7 @@ def ignore_progress(done: int) -> None:
 class Progress:
     """The state of a computation, for its display.
 
-    Call it with the amount done so far, or set a text with `say` if there is no amount.  Set
+    Call it with the amount done so far, or set a text with `say` if there is no total.  Set
     `ahead` to a function that returns the remaining seconds if the rate so far is a poor estimate.
     """
 
@@ -56,7 +56,7 @@ class Progress:
         self.done = done
 
     def say(self, text: str) -> None:
-        """Set the text that is shown if there is no amount."""
+        """Set the text that is shown if there is no total."""
         self.note = printable(text)
 
     def line(self) -> str:
@@ -72,7 +72,7 @@ class Progress:
         return " · ".join(parts)
 
     def left(self) -> float | None:
-        """Return an estimate of the remaining seconds; None while there is none."""
+        """Return an estimate of the remaining seconds; None while they cannot be estimated."""
         if self.ahead is not None:
             return self.ahead()
         seconds, fresh = time.monotonic() - self.start, self.done - self.before
@@ -112,8 +112,10 @@ def progress(
 def progress_or_callback(
     wanted: bool | OnProgress, what: str, total: int, *, done: int = 0
 ) -> AbstractContextManager[OnProgress]:
-    """Return a context that yields a progress bar (True), the given callback, or one that does
-    nothing (False).
+    """Return a context that yields the function to call with the progress.
+
+    If `wanted` is True, the function updates a progress bar; if it is False, the function does
+    nothing; otherwise `wanted` is the function.
     """
     if wanted is True:
         return progress(what, total, done=done)

@@ -1,4 +1,4 @@
-"""Tables that fit the screen: columns that are too many continue below; no number is cut.
+"""Tables that fit the screen: columns without room continue below, and no number is cut.
 
 ::
 
@@ -76,7 +76,7 @@ class Table:
     # -- on a screen -----------------------------------------------------------------------
 
     def blocks(self, width: int) -> list[RichTable]:
-        """Return the table in as few pieces as fit below each other into a screen of a width."""
+        """Split the table into as few blocks of columns as a screen of this width allows."""
         return self._printable()._blocks(width)
 
     def _printable(self) -> Table:

@@ -35,7 +35,7 @@ class LeagueReport(RunReport):
 
     @cached_property
     def standings(self) -> list[Standing]:
-        """The figures of the entrants, in that order."""
+        """The figures of the entrants, the best first."""
         return standings(self.results, self.order, self.ratings)
 
     @cached_property
@@ -115,7 +115,7 @@ class LeagueReport(RunReport):
         return table.drop_empty_columns("depth", "nodes")
 
     def _crosstable(self, cell: Callable[[int, int], str]) -> Table:
-        """Return a table of all against all, with a cell for each row a and column b."""
+        """Return a table of all against all; `cell(a, b)` returns the text in row a, column b."""
         places = [str(place) for place in range(1, len(self.order) + 1)]
         table = Table(["", "", *places], labels=2)
         for place, a in zip(places, self.order, strict=True):
@@ -123,12 +123,12 @@ class LeagueReport(RunReport):
         return table
 
     def _won_and_lost_cell(self, a: int, b: int) -> str:
-        """Return a cell as in "12 – 8"."""
+        """Return the games that a won and lost against b, "12 – 8"; "" if they did not meet."""
         return " – ".join(map(str, self.won_and_lost(a, b) or ()))
 
     def _neighbours(self) -> str:
         """Return a sentence on which neighbours in the ranking differ significantly."""
-        # A league that a rule may end looks repeatedly, and must correct for it.
+        # A rule that may end the league tests it repeatedly, so it needs larger differences.
         factor = LOOKING_FACTOR if self.plan.stop.get("rule") == "until" else 1.0
         open_questions = []
         for better, worse in pairwise(self.order):

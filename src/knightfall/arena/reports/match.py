@@ -84,7 +84,7 @@ class MatchReport(RunReport):
         lower, upper = (None, None) if self.test is None else self.test.bounds
         rows = standings(self.results, [0, 1], self.ratings.anchored(1))
         agents = [entrant_dict(row) for row in rows]
-        # One match, one Elo: the ratings of two agents are its difference, seen from the second.
+        # With two agents, the first one's rating above the second is the Elo of the match.
         agents[0] |= {"elo": for_json(found.elo), "elo_error": for_json(found.elo_error)}
         return {
             "agents": agents,

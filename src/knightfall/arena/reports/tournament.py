@@ -72,7 +72,7 @@ class TournamentReport(RunReport):
 
     @cached_property
     def differences(self) -> list[BaselineComparison]:
-        """The comparison of each other test agent with the baseline."""
+        """The comparisons of all other test agents with the baseline."""
         sequential = self.course is not None
         return compare_with_baseline(self.plan, self.outcomes, self.tests, sequential=sequential)
 
@@ -86,7 +86,7 @@ class TournamentReport(RunReport):
         return _wins(self.plan, self.outcomes, test, opponent)
 
     def differs(self, test: int) -> OtherDifferences:
-        """Return how a test agent differs from the baseline, apart from the heuristic."""
+        """Return what differs between a test agent and the baseline, besides the heuristic."""
         return other_differences(*(self.plan.entrants[at].agent for at in (test, self.tests[0])))
 
     # -- the report ------------------------------------------------------------------------
@@ -149,7 +149,7 @@ class TournamentReport(RunReport):
         }
 
     def _table(self, outcomes: PairOutcomes) -> list[list[list[int]]]:
-        """Return games won and lost, a row for each opponent with a cell for each test agent."""
+        """Return [won, lost] games: a row for each opponent, in it an item for each test agent."""
         return [
             [
                 [wins.won, wins.lost]
@@ -239,14 +239,14 @@ class TournamentReport(RunReport):
         return all(one.settled(self.plan.stop["within"]) for one in self.differences)
 
     def _word(self, test: int, one: BaselineComparison) -> str:
-        """Return the verdict on a test agent, with differences other than the heuristic."""
+        """Return the verdict on a test agent, and what differs besides the heuristic."""
         differs = self.differs(test)
         return f"{verdict(one)}, differs {differs}" if differs else verdict(one)
 
     def _conclusion(
         self, seen: Sequence[BaselineComparison], course: PairOutcomes
     ) -> Iterator[str]:
-        """Yield sentences that contrast the course's games with all games, and give the precision.
+        """Yield sentences that compare the course's games with all games, and state the precision.
 
         `seen` are the comparisons by the course's games.
         """
@@ -271,7 +271,7 @@ class TournamentReport(RunReport):
 
 
 def _wins(plan: Plan, outcomes: PairOutcomes, test: int, opponent: int) -> Wins:
-    """Return a test agent's wins against an opponent among the first pairs of a schedule."""
+    """Return a test agent's wins against an opponent, from the outcomes of the first pairs."""
     number = next(
         at for at, match in enumerate(plan.matches) if (match.a, match.b) == (test, opponent)
     )
@@ -280,7 +280,7 @@ def _wins(plan: Plan, outcomes: PairOutcomes, test: int, opponent: int) -> Wins:
 
 
 def _games_each(plan: Plan, outcomes: PairOutcomes) -> int:
-    """Return the number of games of each test agent among these pairs."""
+    """Return how many games each test agent plays in these pairs."""
     return 2 * len(outcomes) // int(plan.options["tests"])
 
 
@@ -347,7 +347,7 @@ def _points(one: BaselineComparison) -> str:
 
 
 def _span(one: BaselineComparison) -> str:
-    """Return the interval in points, with a second decimal if an end would be rounded to 0."""
+    """Return the interval in points, with two decimals if one decimal would round an end to 0."""
     nearest = min(abs(one.low), abs(one.high))
     digits = 2 if one.low * one.high > 0 and round(100 * nearest, 1) == 0 else 1
     return f"({signed(100 * one.low, digits)} to {signed(100 * one.high, digits)})"

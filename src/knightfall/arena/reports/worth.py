@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class WorthReport(RunReport):
-    """The report of A against B at equal nodes and at equal time."""
+    """The report of heuristic A against heuristic B, at equal nodes and at equal time."""
 
     kind = "worth"
 
@@ -31,7 +31,7 @@ class WorthReport(RunReport):
 
     @property
     def b(self) -> str:
-        """The heuristic that it is compared with."""
+        """The heuristic that `a` is compared with."""
         return str(self.plan.options["b"])
 
     @cached_property
@@ -41,7 +41,7 @@ class WorthReport(RunReport):
 
     @cached_property
     def at_equal_time(self) -> OverallRate | None:
-        """A's win rate over all times; None if there are none."""
+        """A's win rate over all time budgets; None if there are none."""
         return overall(self.results, "time")
 
     @cached_property
@@ -130,7 +130,7 @@ class WorthReport(RunReport):
 
 
 def _line(level: Level, match: MatchResult) -> list[str]:
-    """Return the cells of the row of a budget."""
+    """Return the texts of a table row: the figures of the match with one budget."""
     found = pair_statistics(match.pairs)
 
     def both(figure: Callable[[Effort], float | None]) -> str:
@@ -152,7 +152,7 @@ def _line(level: Level, match: MatchResult) -> list[str]:
 
 
 def _value(at_time: OverallRate, judgement: int, price: float | None) -> str:
-    """Return the verdict at equal time; `judgement` is the sign at equal nodes."""
+    """Return the verdict at equal time; `judgement` is `OverallRate.sign` at equal nodes."""
     dearer = price is not None and price > ABOUT
     if at_time.sign > 0:
         return "it is worth its cost" if dearer else "it is better"
@@ -179,5 +179,5 @@ def _rate(found: OverallRate) -> str:
 
 
 def _open(found: OverallRate) -> str:
-    """Return the verdict if the interval contains 50 %."""
+    """Return the verdict for a win rate whose interval contains 50 %."""
     return f"{count(found.openings, 'opening')} cannot tell that from 50 %"

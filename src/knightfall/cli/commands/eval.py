@@ -143,7 +143,7 @@ def evaluate(
 
 
 def _ready(ids: Iterable[str]) -> dict[str, Evaluator | RemotePlayer]:
-    """Return an evaluator for each id; for heuristics in users' files, a player in a process."""
+    """Return an evaluator for each id; users' heuristics are evaluated in another process."""
     from knightfall.agents import Agent, GreedyAgent
     from knightfall.agents.remote_player import players
     from knightfall.heuristics.registry import published_ids
@@ -214,7 +214,7 @@ def _opened(name: str) -> AbstractContextManager[IO[bytes]]:
 
 @contextmanager
 def _named(where: str) -> Iterator[None]:
-    """Put the place `where` before the message of an error."""
+    """Prefix the errors of the block with `where`, a file and a line."""
     try:
         yield
     except KnightfallError as error:

@@ -105,7 +105,7 @@ def games(
 
 
 def _cut(name: str, length: int) -> str:
-    """Return a name of at most that length, with … in the middle if it was longer."""
+    """Return a name with its middle replaced by … if it is longer than `length`."""
     if len(name) <= length:
         return name
     end = (length - 1) // 2
@@ -113,7 +113,7 @@ def _cut(name: str, length: int) -> str:
 
 
 def _numbers(entrants: Sequence[Entrant], who: str | None, option: str) -> list[int] | None:
-    """Return the numbers of the entrants with this name or agent string; None if none is given."""
+    """Return the numbers of the entrants with this name or agent string; None if `who` is None."""
     from knightfall.arena.plan import enter
 
     if who is None:

@@ -202,7 +202,7 @@ def _run(game: InteractiveGame, view: GameView) -> None:
         view.over(game)
     except EOFError:
         view.left(game, keeper.save())
-    except KnightfallError:  # as from a failing heuristic of the user
+    except KnightfallError:  # for example a user's heuristic failed
         if not keeper.discard():
             view.left(game, keeper.save())
         raise
@@ -267,7 +267,7 @@ class _Keeper:
         return resume_command(self._game)
 
     def discard(self) -> bool:
-        """Delete the file of a new game without moves; return whether it was one."""
+        """Delete the file if the game is new and has no moves; return whether it was deleted."""
         if self._new and not self._game.moves and self._game.file is not None:
             self._game.file.unlink(missing_ok=True)
             return True

@@ -47,7 +47,7 @@ class RunsGroup(PlainGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the command line, with ``list`` in the place of a missing command."""
         missing = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
-        if missing and not ctx.resilient_parsing:  # which is shell completion
+        if missing and not ctx.resilient_parsing:  # it is set by shell completion
             args = ["list", *args]
         return super().parse_args(ctx, args)
 
@@ -122,7 +122,7 @@ def _submissions(info: RunInfo) -> list[str]:
 
 
 def _edition(info: RunInfo, found: Sequence[RunInfo]) -> str:
-    """Return the short hashes of files that differ between runs of the same agents."""
+    """Return names and short hashes of the run's files that differ in runs of the same agents."""
     others = [other.files for other in found if other.names == info.names]
     edited = [
         f"{PurePath(path).name} {hash[:HASH]}"
@@ -283,7 +283,7 @@ def delete(run: RunName, yes: Yes = False, store: StorePath = None, json: Json =
 
 
 def _confirmed(info: RunInfo) -> bool:
-    """Ask on the terminal whether to delete a run; raise KnightfallError if there is none."""
+    """Ask on the terminal whether to delete a run; raise KnightfallError without a terminal."""
     if not sys.stdin.isatty():
         raise KnightfallError(
             f"run {info.id} was not deleted: without a terminal to ask on, add --yes"

@@ -38,7 +38,7 @@ class StatsGroup(PlainGroup):
     """The commands of ``knightfall stats``."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command; for bounds in its place, raise an error with the command to type."""
+        """Find the command; if bounds such as 0,10 are given instead, say what to type."""
         if "," in args[0]:
             low, high = sorted(elo_bounds(args[0]))
             raise KnightfallError(

@@ -95,7 +95,7 @@ def _placement(seed: int) -> Position:
 
 
 class _JsonView:
-    """Print the whole game as one object, at its end."""
+    """Print the whole game as one JSON object, at its end."""
 
     def __init__(self) -> None:
         self.reports: list[dict[str, Any]] = []
