@@ -132,7 +132,7 @@ class Board:
     # -- steps and distances ---------------------------------------------------------------
 
     def _targets(self, steps: tuple[tuple[int, int], ...]) -> tuple[tuple[int, ...], ...]:
-        """Return, for each cell, the cells one of the steps away, in board order."""
+        """Return, for each cell, the cells to which one of the steps leads, in board order."""
 
         def reached(cell: int) -> Iterator[int]:
             for down, right in steps:
@@ -154,7 +154,7 @@ class Board:
 
     @cached_property
     def distance(self) -> tuple[tuple[int, ...], ...]:
-        """The knight moves between every two cells of the empty board; `UNREACHABLE` if no path."""
+        """The number of knight moves between any two cells of the empty board, or `UNREACHABLE`."""
         table = []
         for start in range(self.cells):
             steps = [UNREACHABLE] * self.cells

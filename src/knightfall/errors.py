@@ -73,7 +73,7 @@ class AgentFailure(KnightfallError):
 
     @property
     def ending(self) -> Ending:
-        """How a game that this failure loses ended."""
+        """The `Ending` of a game that is lost by this failure."""
         return ending_of(self.reason, str(self))
 
     def __reduce__(self) -> tuple[type[AgentFailure], tuple[Failing, str, bool]]:
@@ -81,7 +81,7 @@ class AgentFailure(KnightfallError):
 
 
 class RunnerFailure(KnightfallError):
-    """The runner cannot continue.  Games that were finished before are valid and stored."""
+    """The worker pool cannot continue.  Games that were finished before are valid and stored."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

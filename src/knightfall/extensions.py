@@ -138,7 +138,7 @@ def warn_left_out(name: str, error: Exception) -> None:
 
 @cache
 def added(part: str) -> dict[str, tuple[str, str]]:
-    """Return the additions of all extensions to a part, as (extension, import path) by key.
+    """Return what extensions add to a part of knightfall: (extension, import path) by key.
 
     A part is the name of a field of `Extension`.  If several extensions have a key, the first wins.
     """
@@ -151,7 +151,7 @@ def added(part: str) -> dict[str, tuple[str, str]]:
 
 @cache
 def load_added(part: str, key: str) -> Any:
-    """Import and return the addition under a key.  Raise `KnightfallError` if that fails."""
+    """Import and return what `added` lists under a key.  Raise `KnightfallError` if that fails."""
     name, path = added(part)[key]
     module, _, attribute = path.partition(":")
     try:

@@ -25,7 +25,9 @@ def data_folder() -> Path:
 
 
 def make_private(folder: Path) -> None:
-    """Create a folder that only the user can read and write.  Raise OSError if it is another's.
+    """Create a folder that only the user can read and write.
+
+    Raise OSError if it exists and belongs to another user.
 
     If others could read or write an existing folder, its permissions are corrected; if they could
     write, its content is deleted.
@@ -165,7 +167,10 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def cache_folder() -> Path:
-    """Return the folder of files that can be computed again, or KNIGHTFALL_CACHE_DIR if set."""
+    """Return the user's cache folder, or KNIGHTFALL_CACHE_DIR if set.  It may not exist yet.
+
+    All files in it can be computed again.
+    """
     override = os.environ.get("KNIGHTFALL_CACHE_DIR")
     if override:
         return Path(override).absolute()

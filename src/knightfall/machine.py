@@ -33,7 +33,7 @@ def core_share(seconds: float = 0.03) -> float:
 
 
 def wait_for_core(patience: float, pause: float = 0.5) -> float:
-    """Wait up to `patience` seconds until this process has a core to itself; return its share."""
+    """Wait for a free core, at most `patience` seconds; return the last `core_share`."""
     until = time.monotonic() + patience
     while (share := core_share()) < ENOUGH and time.monotonic() < until:
         time.sleep(pause)

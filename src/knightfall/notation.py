@@ -73,7 +73,7 @@ class Scoresheet:
         reason: str | None = None,
         tags: Mapping[str, str] | None = None,
     ) -> Scoresheet:
-        """Return a game after playing its moves.
+        """Return the game with these moves, after checking that they are legal.
 
         Raise KnightfallError with the number of the first illegal move, or if the winner is wrong.
         If the side to move at the end has no move, its opponent has won even if none is given.
@@ -138,7 +138,7 @@ class Scoresheet:
         return f"{tags}\n{wrapped}\n"
 
     def _numbered(self) -> Iterator[str]:
-        """Yield the moves, each of White's after its number."""
+        """Yield the moves, with a move number before each of White's."""
         turn = 0 if self.start.to_move == "w" else 1
         for at, move in enumerate(self.moves, start=turn):
             if at % 2 == 0:
@@ -175,7 +175,7 @@ def looks_like_a_game(text: str) -> bool:
 
 
 def read_game(text: str) -> Scoresheet:
-    """Return the game that a text describes, in any of the forms above."""
+    """Return the game that a text describes, in any form that this module's docstring lists."""
     begin = text.lstrip()[:1]
     if begin == "{":
         return _from_json(text)
@@ -248,7 +248,7 @@ def _from_json(text: str) -> Scoresheet:
 
 
 def game_of(content: Mapping[str, Any]) -> Scoresheet:
-    """Return the game of a JSON object: a saved, watched or replayed one."""
+    """Return the game of a JSON object that ``play`` saved or ``watch`` or ``replay`` printed."""
     named = "fen" if "fen" in content and "start" not in content else "start"
     shape = {named: str, "moves": [str], "winner?": (OneOf(("w", "b")), None), ...: object}
     check(shape, content)

@@ -29,9 +29,9 @@ def openings(board: Board) -> list[str]:
 
 
 def shuffled(fens: Sequence[str], seed: int, series: int = 0) -> list[str]:
-    """Return the positions in an order that depends only on the seed and the series.
+    """Return the positions in a pseudo-random order, fixed by `seed` and the number `series`.
 
-    Each is sorted by its own hash, so the order is the same on every machine and in every version
+    They are sorted by their hashes, so the order is the same on every machine and in every version
     of Python, and a position keeps its place relative to the others when some are left out.
     Positions that a book repeats stay, next to each other.
     """
@@ -40,7 +40,7 @@ def shuffled(fens: Sequence[str], seed: int, series: int = 0) -> list[str]:
 
 
 def seeded_order(items: Iterable[Item], text: Callable[[Item], str]) -> list[Item]:
-    """Return items shuffled by the hash of a text about each, the same on every machine.
+    """Return items sorted by a hash of `text(item)`: a shuffle that is equal on every machine.
 
     The text contains the seed and everything else that the order may depend on.
     """

@@ -267,7 +267,7 @@ def _arrow(board: Board, start: str, end: str, *, mistake: bool = False) -> str:
 
 
 def _foot(position: Position, width: int, height: int) -> Iterator[str]:
-    """Yield the footer: the side to move or the winner on the left, the pocket on the right."""
+    """Yield the footer: side to move or winner on the left, knights to be placed on the right."""
     middle = height - _FOOT / 2 - 1
     winner = position.winner
     side = winner or position.to_move

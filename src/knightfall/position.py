@@ -110,7 +110,7 @@ class Position:
 
     @property
     def hunter(self) -> Side | None:
-        """The side that can ever take an escape cell from the other; None before placement.
+        """The only side that can take an escape cell from the other; None before both are placed.
 
         The knights of a mover and its opponent stand on the same colour at every one of the
         mover's turns or at none, so this never changes during a game.

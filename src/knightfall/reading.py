@@ -1,7 +1,7 @@
-"""Reading untrusted data: bounded file reads, strict JSON and TOML, validation against a shape.
+"""Reading untrusted data: bounded file reads, strict JSON and TOML, and schemas (*shapes*).
 
 No function here hangs, exhausts the memory or raises anything but `KnightfallError`, for any path
-and any content.  A shape describes what a value must look like::
+and any content.  A shape is a schema: it describes what a value must look like::
 
     PLAYER = {"name": str, "wins": Whole(0, 100), "nick?": str}     # nick may be missing
     check({"players": [PLAYER], "rates": {str: float}}, value)      # a list of, a mapping to
@@ -144,11 +144,11 @@ def _refuse_surrogates(value: Any) -> None:
     """Raise an error if a string has a lone surrogate: it can be neither stored nor printed."""
     for text in texts_in(value):
         if any("\ud800" <= c <= "\udfff" for c in text):
-            raise KnightfallError(f"this is not JSON: {text[:40]!r} has half a character")
+            raise KnightfallError(f"this is not JSON: {text[:40]!r} has a lone surrogate")
 
 
 def texts_in(value: Any) -> Iterator[str]:
-    """Yield every string in a value of JSON or TOML, names included."""
+    """Yield every string in a value of JSON or TOML, the keys of objects included."""
     left = [value]
     while left:
         one = left.pop()
@@ -184,7 +184,7 @@ MOST = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """As a shape: a whole number from `least` to `most`."""
+    """Schema that accepts whole numbers from `least` to `most`."""
 
     least: int = 0
     most: int = MOST
@@ -192,7 +192,7 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """As a shape: a number, whole or not, from `low` to `high`."""
+    """Schema that accepts numbers, whole or not, from `low` to `high`."""
 
     low: float
     high: float
@@ -200,14 +200,17 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """As a shape: one of several strings."""
+    """Schema that accepts any of several strings."""
 
     words: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """As a shape: a string of `least` to `most` letters that matches a pattern, like `example`."""
+    """Schema that accepts strings of `least` to `most` letters that match `pattern`.
+
+    Error messages show `example`, a string that matches; without one they show the pattern.
+    """
 
     most: int
     least: int = 0
@@ -217,7 +220,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """As a shape: a list of `least` to `most` values of the shape `of`."""
+    """Schema that accepts lists of `least` to `most` items, each of which matches `of`."""
 
     of: Any
     least: int = 0
@@ -225,7 +228,7 @@ class Items:
 
 
 class Real:
-    """As a shape: a number, infinity and NaN included."""
+    """Schema that accepts any number, infinity and NaN included."""
 
 
 def check_format(value: Any, format: str, otherwise: str = "") -> dict[str, Any]:
@@ -242,7 +245,7 @@ def check_format(value: Any, format: str, otherwise: str = "") -> dict[str, Any]
 
 
 def check(shape: Any, value: Any, where: str = "") -> None:
-    """Raise KnightfallError if a value does not have a shape; the message says where."""
+    """Raise KnightfallError if a value does not match a schema; the message says where."""
     if isinstance(shape, dict):
         _require(isinstance(value, dict), where, "an object", value)
         _check_object(shape, value, where)
@@ -260,7 +263,7 @@ def check(shape: Any, value: Any, where: str = "") -> None:
 
 
 def has_shape(shape: Any, value: Any) -> bool:
-    """Return whether a value has a shape."""
+    """Return whether a value matches a schema."""
     try:
         check(shape, value)
     except KnightfallError:

@@ -53,13 +53,13 @@ class UserFunction:
         return f"{self.path}:{self.name}{f'@{self.revision}' if self.revision else ''}"
 
     def absolute(self) -> UserFunction:
-        """Return the function with an absolute path and a commit: valid anywhere, at any time."""
+        """Return the function with absolute path and commit, which are valid in any folder."""
         path = os.path.join(os.getcwd(), os.path.expanduser(self.path))
         commit = commit_of(path, self.revision) if self.revision else ""
         return replace(self, path=path, revision=commit)
 
     def load(self, what: str) -> Any:
-        """Load the file and return the object of that name; `what` is its role, for the error."""
+        """Load the file and return its object `name`; `what` is its role, for error messages."""
         shown = self._shown
         module = load(self.file(what), shown).module
         found = getattr(module, self.name, None)
@@ -82,7 +82,7 @@ class UserFunction:
         return f"{self.path}@{self.revision}" if self.revision else self.path
 
     def file(self, what: str) -> Path:
-        """Return the path of its file, for a revision that of the checked-out copy.
+        """Return the path of the function's file; for a git revision, of the checked-out copy.
 
         `what` is the role of the function, for the error message.
         """
@@ -282,7 +282,10 @@ def _own_modules(folder: Path) -> Iterator[set[str]]:
 
 @contextmanager
 def _importable(module: ModuleType, name: str) -> Iterator[None]:
-    """Let modules of its folder import a file while it is loaded, unless its name is taken."""
+    """Register a file as a module while it is loaded, so that modules of its folder can import it.
+
+    If another module has the name already, that one stays registered.
+    """
     sys.modules.setdefault(name, module)
     try:
         yield
@@ -352,10 +355,10 @@ def _is_users(path: str, folder: Path) -> bool:
 
 @cache
 def _not_users() -> tuple[tuple[Path, bool], ...]:
-    """Return folders of Python and knightfall.
+    """Return folders whose files belong to Python or knightfall, and whether each is weak.
 
-    In weak ones, for example /usr, a user may have files, too: they are ignored if they contain
-    the user's folder.
+    In a weak one, for example /usr, a user may have files, too: it is ignored if it contains the
+    user's folder.
     """
     strong = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), "/proc", "/sys"]
     strong += [str(Path(__file__).parent), str(cache_folder() / "machine-code"), str(data_folder())]
@@ -409,7 +412,7 @@ _at_revision: dict[tuple[str, str], Path] = {}
 
 
 def _check_out(folder: str, inside: str, commit: str, there: Path) -> bool:
-    """Check out a folder at a commit into `there`; return whether it existed then.
+    """Check out a folder at a commit into `there`; return False if the commit lacks it.
 
     The repository stays unchanged, its index included.
     """

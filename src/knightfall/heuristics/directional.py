@@ -26,7 +26,7 @@ _u64, _i64 = types.uint64, types.int64
 
 @compiled(_i64(GEOMETRY, _i64))
 def weight(board: Geometry, cell: int) -> int:
-    """Return ω of a cell times `parts`, a whole number."""
+    """Return the weight ω of a cell times `parts`, which makes it a whole number."""
     high, wide = board.height - 1, board.width - 1
     down = 2 * high - abs(2 * board.row[cell] - high)
     across = 2 * wide - abs(2 * board.column[cell] - wide)
@@ -35,19 +35,19 @@ def weight(board: Geometry, cell: int) -> int:
 
 @compiled(_i64(GEOMETRY))
 def parts(board: Geometry) -> int:
-    """Return the common denominator of all weights."""
+    """Return the common denominator of the weights of all cells."""
     return 4 * (board.height - 1) * (board.width - 1)  # type: ignore[no-any-return]
 
 
 @compiled(_i64(GEOMETRY, _u64, _i64))
 def _weighted(board: Geometry, open: Bits, cell: int) -> int:
-    """Return M(p)·ω(p) times `parts`."""
+    """Return a knight's mobility times the weight of its cell times `parts`."""
     return mobility(board, open, cell) * weight(board, cell)
 
 
 @compiled(_i64(GEOMETRY, _u64))
 def total_weight(board: Geometry, cells: Bits) -> int:
-    """Return Σ ω(x) over a set of cells, times `parts`."""
+    """Return the sum of the weights of a set of cells, times `parts`."""
     total = 0
     while cells != _u64(0):
         total += weight(board, first(cells))

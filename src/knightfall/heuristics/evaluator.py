@@ -78,7 +78,7 @@ class Evaluator:
 
     @property
     def users(self) -> bool:
-        """Whether any of its terms is a user's own function."""
+        """Whether any term of the heuristic is a user's own function."""
         return any(term.users for term in self.terms)
 
     @property
@@ -88,7 +88,7 @@ class Evaluator:
 
     @property
     def available_elsewhere(self) -> bool:
-        """Whether other processes can create it: no term is declared in this process only."""
+        """Whether other processes can create the heuristic: no term exists only in this process."""
         return all(isinstance(term.atom, UserFunction) or not term.users for term in self.terms)
 
     def value(self, position: Position, side: Side | None = None) -> float:
@@ -128,7 +128,7 @@ class Evaluator:
 
     @contextmanager
     def explaining_errors(self, boards: GeometryArray) -> Iterator[None]:
-        """Raise errors that the heuristic had in the block, with their file and line."""
+        """Raise an error with file and line if the heuristic has failed inside the block."""
         seal = Seal(boards) if self.users else None
         try:
             yield
@@ -185,7 +185,7 @@ class Evaluator:
 
 @lru_cache(maxsize=256)
 def _evaluator(expression: Expression, key: tuple[Any, ...]) -> Evaluator:
-    """Build an evaluator; the `key` changes when a function in the expression does."""
+    """Build an evaluator; if a function has changed, so has `key`, and the cache is not used."""
     terms = {atom: _term(atom) for atom in expression.atoms()}
     able = all(term.score is not None for term in terms.values())
     code: Any

@@ -28,7 +28,7 @@ class Contribution:
 
     @property
     def value(self) -> float:
-        """Its share of the value."""
+        """The share: count times weight."""
         return self.count * self.weight
 
 
@@ -44,7 +44,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Explanation(Displayable):
-    """A value and its shares, whose sum it is."""
+    """A heuristic's value of a position, and the shares that add up to it."""
 
     position: Position
     heuristic: str
@@ -190,7 +190,7 @@ def _cluster(position: Position) -> Cluster:
 
 
 def _learned(position: Position) -> Explanation:
-    """Return the features of the linear model, each with its weight in this role and phase."""
+    """Return the shares of the linear model's features, weighted for this role and phase."""
     import numpy as np
 
     from knightfall.heuristics.evaluator import evaluator

@@ -88,7 +88,7 @@ class Stages:
 
     @property
     def parts(self) -> tuple[Expression, ...]:
-        """The expressions in order."""
+        """The expressions of all stages, in order."""
         return (*(part for _, part in self.stages), self.last)
 
     def at(self, phase: Fraction) -> Expression:
@@ -143,7 +143,7 @@ class Expression:
         return text
 
     def atoms(self) -> Iterator[Atom]:
-        """Yield every heuristic in it in order, those inside stages included."""
+        """Yield every heuristic of the expression in order, those inside stages included."""
         for _, term in self.terms:
             inner = term.inner if isinstance(term, Phased) else term
             if isinstance(inner, Stages):
@@ -186,7 +186,7 @@ class Expression:
 
 
 def is_name(name: str) -> bool:
-    """Return whether a name is a declared heuristic's, or a study's printed name of one."""
+    """Return whether a name is the id of a declared heuristic, or printed for one in a study."""
     return name in REGISTRY or canonical(name) is not None
 
 
@@ -206,7 +206,7 @@ def _spelt(term: Term, number: Callable[[Fraction], str] = str, gap: str = "") -
 
 
 class _Reader:
-    """A text and the place up to which it is parsed."""
+    """A text, and the index up to which it has been parsed."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -260,7 +260,7 @@ def _sum(reader: _Reader) -> Expression:
 
 
 def _term(reader: _Reader, sign: int) -> list[tuple[Fraction, Term]]:
-    """Parse one term; a study's printed name may stand for a sum of several."""
+    """Parse one term; a name printed in a study may stand for a sum."""
     weight = Fraction(sign)
     start = reader.at
     number = reader.take(_NUMBER)
@@ -391,7 +391,7 @@ def _unknown(name: str) -> KnightfallError:
 
 
 def _of_scheme(reader: _Reader, scheme: str) -> UserFunction:
-    """Parse a function of a scheme that an extension adds."""
+    """Parse a function whose scheme, such as ``course:``, comes from an extension."""
     extension, path = added("heuristics")[scheme]
     if ":" not in path:
         reader.at += len(scheme)

@@ -71,7 +71,7 @@ TERMS_OF_BOTH = ("rows and columns apart", "separated", "odd")
 
 @compiled(_u64(GEOMETRY, _u64, _i64, _u64))
 def _of_a_knight(board: Geometry, open: Bits, cell: int, at: Bits) -> Bits:
-    """Write a knight's terms to the sheet from index `at` on; return the cells it can reach."""
+    """Write a knight's terms to `board.sheet` from index `at` on; return the cells it can reach."""
     sheet, moves = board.sheet, open & board.knight[_u64(cell)]
     down = board.row[cell] - (board.height - 1) / 2
     across = board.column[cell] - (board.width - 1) / 2
@@ -99,7 +99,7 @@ def _of_a_knight(board: Geometry, open: Bits, cell: int, at: Bits) -> Bits:
 
 @compiled(types.void(GEOMETRY, _u64, _i64, _i64, _u64))
 def study_terms(board: Geometry, open: Bits, mover: int, waiter: int, at: Bits) -> None:
-    """Write the terms of a position to the board's sheet, from index `at` on."""
+    """Write the studies' terms of a position to `board.sheet`, from index `at` on."""
     mine = _of_a_knight(board, open, mover, at)
     theirs = _of_a_knight(board, open, waiter, at + _u64(len(TERMS_OF_A_KNIGHT)))
     both = at + _u64(2 * len(TERMS_OF_A_KNIGHT))
@@ -138,7 +138,7 @@ FEATURES = (
     "open cells",
     "cells",
 )
-"""The names of the features in their order on the sheet."""
+"""The names of the linear model's features, in their order in `board.sheet`."""
 
 NUMBER = len(FEATURES)
 KNIGHT = len(OF_A_KNIGHT)
@@ -171,7 +171,7 @@ def exits(board: Geometry, open: Bits) -> Any:
 
 @compiled(types.UniTuple(_u64, 3)(GEOMETRY, _u64, _i64, _u64, types.UniTuple(_u64, EXITS)))
 def _steps(board: Geometry, open: Bits, cell: int, at: Bits, ways: Any) -> Any:
-    """Write a knight's counts of reachable cells to the sheet, from index `at` on.
+    """Write a knight's counts of reachable cells to `board.sheet`, from index `at` on.
 
     Return the cells of steps 1, 2 and 3.
     """
@@ -199,7 +199,7 @@ def _steps(board: Geometry, open: Bits, cell: int, at: Bits, ways: Any) -> Any:
 
 @compiled(types.void(GEOMETRY, _u64, _i64, _u64, types.UniTuple(_u64, EXITS)))
 def _territory(board: Geometry, nearer: Bits, cell: int, at: Bits, ways: Any) -> None:
-    """Write the counts of the cells that are nearer to a knight than to the other."""
+    """Write counts of the cells `nearer` to this knight to `board.sheet`, from index `at` on."""
     board.sheet[at] = _f32(count(nearer))
     board.sheet[at + _u64(1)] = _f32(path_bound(board, nearer, cell))
     for k in range(3):
@@ -208,12 +208,13 @@ def _territory(board: Geometry, nearer: Bits, cell: int, at: Bits, ways: Any) ->
 
 @compiled(types.void(GEOMETRY, _u64, _i64, _i64))
 def describe(board: Geometry, open: Bits, mover: int, waiter: int) -> None:
-    """Write the features of a position to the board's sheet."""
+    """Write the linear model's features of a position to `board.sheet`."""
     ways = exits(board, open)
     mine1, mine2, mine3 = _steps(board, open, mover, _u64(0), ways)
     theirs1, theirs2, theirs3 = _steps(board, open, waiter, _u64(KNIGHT), ways)
 
-    # Both knights expand one move at a time, the mover first; each cell belongs to the first.
+    # Both knights expand one move at a time, the mover first; a cell belongs to the knight that
+    # reaches it first.
     left, mine, theirs = open, _u64(0), _u64(0)
     my_edge, their_edge = _u64(1) << _u64(mover), _u64(1) << _u64(waiter)
     while my_edge | their_edge != _u64(0):
@@ -253,7 +254,7 @@ def describe(board: Geometry, open: Bits, mover: int, waiter: int) -> None:
     )
 )
 def describe_all(boards: Any, open: Any, movers: Any, waiters: Any, table: Any) -> None:
-    """Write the features of many positions to a table, one row per position."""
+    """Write the linear model's features of many positions to a table, one row per position."""
     board = boards[0]
     for number in range(len(open)):
         describe(board, open[number], _i64(movers[number]), _i64(waiters[number]))
@@ -265,7 +266,8 @@ def describe_all(boards: Any, open: Any, movers: Any, waiters: Any, table: Any) 
 #
 # The features of the net: which knight reaches which cells first, and their exits.
 #
-# Both knights expand one move at a time, the mover first; each cell belongs to the first::
+# Both knights expand one move at a time, the mover first; a cell belongs to the knight that reaches
+# it first::
 #
 #     step d      cells that a knight reaches first, in its d-th move (4 and 5 together)
 #     exits k     cells of all these with k or more open cells a knight's move away
@@ -283,14 +285,14 @@ RACE = (
     "open cells",
     "cells",
 )  # fmt: skip
-"""The names of the counts, in their order."""
+"""The names of the net's features, in the order in which `race` returns them."""
 
 COUNTS = types.UniTuple(_i64, len(RACE))
 
 
 @compiled(COUNTS(GEOMETRY, _u64, _i64, _i64), forceinline=True)
 def race(board: Geometry, open: Bits, mover: int, waiter: int) -> Any:
-    """Return the counts of a position, in the order of `RACE`."""
+    """Return the net's features of a position (counts of cells), in the order of `RACE`."""
     mine1 = open & board.knight[_u64(mover)]
     moves = open & board.knight[_u64(waiter)]
     left = open & ~mine1
@@ -333,7 +335,7 @@ def race(board: Geometry, open: Bits, mover: int, waiter: int) -> Any:
     )
 )
 def race_all(boards: Any, open: Any, movers: Any, waiters: Any, table: Any) -> None:
-    """Write the counts of many positions to a table, one row per position."""
+    """Write the net's features of many positions to a table, one row per position."""
     board = boards[0]
     for number in range(len(open)):
         counts = race(board, open[number], _i64(movers[number]), _i64(waiters[number]))

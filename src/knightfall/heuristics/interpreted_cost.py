@@ -60,7 +60,7 @@ def _isolated_cost(shown: str) -> float | dict[str, Any]:
 
 
 def _cost_here(shown: str, python: Score) -> float:
-    """Measure the cost in this process."""
+    """Return the seconds of an evaluation, measured in this process."""
     with quiet():
         ready_for_python()
     answered: list[float] = []  # the times

@@ -37,7 +37,9 @@ _NETS = packed(*(by_view(_net, name) for name in ("first", "first_bias", "second
 
 @compiled(_u64(GEOMETRY, _i64, _i64, _i64))
 def view_of(board: Geometry, me: int, opp: int, to_move: int) -> Bits:
-    """Return the index of a player's view in `VIEWS`: 2 if it is the runner, plus 1 if it waits.
+    """Return a player's index in `VIEWS`: 0 or 1 for the hunter, 2 or 3 for the runner.
+
+    It is odd if the player is not to move.
 
     The side to move is the hunter if both knights stand on the same colour.
     """
@@ -56,7 +58,7 @@ def view_of(board: Geometry, me: int, opp: int, to_move: int) -> Bits:
     forceinline=True,
 )
 def line_value(board: Geometry, weights: Any, bias: Any, view: Bits) -> float:
-    """Return the value of a view's linear model for the features on the board's sheet."""
+    """Return the value of a view's linear model for the features in `board.sheet`."""
     at = _f64(board.sheet[_u64(NUMBER - 2)]) / _f64(board.sheet[_u64(NUMBER - 1)])
     squared = at * at
     total = _f64(bias[view, 0]) + at * _f64(bias[view, 1]) + squared * _f64(bias[view, 2])

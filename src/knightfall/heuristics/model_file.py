@@ -40,7 +40,7 @@ Model = dict[str, dict[str, Floats]]
 
 
 def by_view(model: Model, array: str) -> Floats:
-    """Return an array of all views' models, stacked in the order of `VIEWS`."""
+    """Return the array with this name of all views' models, stacked in the order of `VIEWS`."""
     return np.stack([model[view][array] for view in VIEWS])
 
 
@@ -57,7 +57,7 @@ def shapes(kind: str, features: int) -> dict[str, tuple[int, ...]]:
 
 
 def read_model(file: Path, kind: str, features: tuple[str, ...]) -> Model:
-    """Return the model of a file.  Raise an error if it is damaged, of another version or shape."""
+    """Return the model in a file.  Raise an error if it is damaged or of another version."""
     if kind not in KINDS:
         raise KnightfallError(f"unknown kind of model {kind!r}: it must be {' or '.join(KINDS)}")
     text, name = read_text(file, MOST_BYTES), repr(str(file))
@@ -94,7 +94,7 @@ def rounded(array: npt.NDArray[np.float64]) -> Floats:
 
 
 def _numbers(shape: tuple[int, ...]) -> Any:
-    """Return the shape, in the sense of `knightfall.reading`, of an array in a file."""
+    """Return a schema for `knightfall.reading.check`: nested lists with these dimensions."""
     of: Any = Between(-LARGEST, LARGEST)
     for length in reversed(shape):
         of = Items(of, length, length)

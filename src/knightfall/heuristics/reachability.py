@@ -57,7 +57,7 @@ def far_opponent(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -
 
 @compiled(_f64(GEOMETRY, _u64, _i64, _f64))
 def _static(board: Geometry, open: Bits, cell: int, r: float) -> float:
-    """Return Σ r^δ(p,x) over p's own cell and the open cells."""
+    """Return Σ r^δ(p,x) over p's own cell and the open cells; δ is their knight distance."""
     total, power = 1.0, 1.0  # its own cell, at distance 0
     for distance in range(1, RINGS):
         power *= r

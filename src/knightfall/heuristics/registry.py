@@ -45,7 +45,7 @@ PARAMETERS = ("board", "open", "me", "opp", "to_move")
 
 @dataclass(frozen=True)
 class Declared:
-    """One row of the table: a heuristic, or a family of them when `parameter` is set.
+    """One row of the registry: a heuristic, or a family of heuristics if `parameter` is set.
 
     A `symmetric` one promises that mirrored and rotated positions have the same value.  A `costly`
     one searches on its own and obeys `kernel.interrupt.steps_left`.
@@ -62,18 +62,18 @@ class Declared:
     function: Any = field(default=None, repr=False)
     """The dispatcher of a user's own heuristic; others are found by name."""
     module_name: str = ""
-    """The module of its function; empty for the core's module of its study."""
+    """The module of the function; if empty, the module of the study in `knightfall.heuristics`."""
     listed: bool = True
     """Whether ``--heuristic all`` includes it."""
 
     @property
     def coded(self) -> bool:
-        """Whether it follows a study's program where the study's text differs."""
+        """Whether the heuristic follows a study's program, which differs from the study's text."""
         return self.id.startswith(CODED)
 
     @property
     def score(self) -> Any:
-        """Its dispatcher; for a family, the function that returns a member's Python function."""
+        """The dispatcher; for a family, a function that returns a member's Python function."""
         if self.study == USER:
             return self.function
         try:
@@ -83,7 +83,7 @@ class Declared:
 
     @property
     def module(self) -> str:
-        """The module of its function, unless it is a user's own."""
+        """The import path of the function's module; without meaning for a user's own heuristic."""
         return self.module_name or f"knightfall.heuristics.{self.study}"
 
 
@@ -372,7 +372,7 @@ def printed_groups() -> dict[str, Mapping[str, str]]:
 
 
 def meanings(name: str) -> dict[str, str]:
-    """Return the ids that a printed name stands for, keyed by the name with its study."""
+    """Return the ids that a name printed in studies stands for, by ``study:name``."""
     study, _, bare = name.rpartition(":")
     return {
         f"{each}:{bare}": names[bare]
@@ -382,13 +382,13 @@ def meanings(name: str) -> dict[str, str]:
 
 
 def canonical(name: str) -> str | None:
-    """Return the id that a printed name stands for; None if it is unknown or ambiguous."""
+    """Return the id that a name printed in studies stands for; None if unknown or ambiguous."""
     ids = set(meanings(name).values())
     return ids.pop() if len(ids) == 1 else None
 
 
 def printed_names(id: str) -> list[str]:
-    """Return the printed names of an id, with their studies."""
+    """Return the names that studies print for an id, as ``study:name``."""
     return [
         f"{study}:{name}"
         for study, names in printed_groups().items()
@@ -398,7 +398,7 @@ def printed_names(id: str) -> list[str]:
 
 
 def all_printed_names() -> list[str]:
-    """Return all printed names: with their studies, and alone where that is unambiguous."""
+    """Return all names that studies print: as ``study:name``, and alone if unambiguous."""
     groups = printed_groups()
     bare = dict.fromkeys(name for names in groups.values() for name in names)
     whole = [f"{study}:{name}" for study, names in groups.items() for name in names]
@@ -494,7 +494,7 @@ _forbidding = threading.Lock()
 
 
 def check_parameters(score: Score) -> None:
-    """Raise an error if a function does not take the five arguments."""
+    """Raise an error if a function does not take the five arguments of a heuristic."""
     try:
         given = list(inspect.signature(getattr(score, "py_func", score)).parameters.values())
     except (TypeError, ValueError):

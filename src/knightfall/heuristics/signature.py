@@ -46,7 +46,7 @@ _compiling = threading.Lock()
 
 
 def ready(score: Any) -> Any:
-    """Compile a heuristic's dispatcher, if it is not, and return it."""
+    """Compile a heuristic's dispatcher, unless it is compiled already, and return it."""
     if not score.signatures:
         score.compile(HEURISTIC)
     return score
@@ -90,7 +90,7 @@ def evaluate_at(boards: Any, address: int, open: int, me: int, opp: int, to_move
     )
 )
 def evaluate_many_at(boards: Any, address: int, questions: Any, values: Any, done: Any) -> None:
-    """Evaluate positions one after the other, from number `done` on, until the limit is 0.
+    """Evaluate positions in order, from number `done` on; end early if `board.limit` becomes 0.
 
     A question is a row of open, me, opp and to_move; `done` always has the number of values so far.
     """

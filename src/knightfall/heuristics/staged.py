@@ -66,7 +66,7 @@ def open_space_next(board: Geometry, open: Bits, me: int, opp: int, to_move: int
 
 @compiled(_i64(GEOMETRY, _u64, _i64, _i64, _i64))
 def at_most(board: Geometry, open: Bits, me: int, opp: int, turn: int) -> int:
-    """Return an upper bound of the plies of any continuation that me wins."""
+    """Return an upper bound of the plies of any continuation that player `me` wins."""
     mine, theirs = reach(board, open, me), reach(board, open, opp)
     most = min(path_bound(board, mine, me), path_bound(board, theirs, opp) + turn)
 
@@ -95,7 +95,7 @@ def _extend(
     goal: int,
     steps: int,
 ) -> tuple[int, int]:
-    """Search all continuations of a line of `length` plies depth first; me moves if `turn` is 1.
+    """Search all continuations of a line of `length` plies depth first; `me` moves if `turn` is 1.
 
     Take the best length so far and the steps left, and return both updated; steps of −1 mean that
     the search is incomplete.  No line is longer than `goal`: reaching it ends the search.

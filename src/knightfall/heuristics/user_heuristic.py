@@ -62,11 +62,11 @@ class SchemeFunction(UserFunction):
     __slots__ = ()
 
     def as_heuristic(self) -> Score:
-        """Return a function of the five arguments that calls it in plain Python."""
+        """Return a plain Python function with a heuristic's arguments that calls this one."""
         raise NotImplementedError
 
     def compile(self, python: Score) -> tuple[Any, str]:
-        """Return it compiled and an empty text, or None and the reason.
+        """Return the compiled heuristic and an empty text, or None and why it cannot be compiled.
 
         `python` is the result of `as_heuristic`.
         """
@@ -76,7 +76,7 @@ class SchemeFunction(UserFunction):
 def load_heuristic(function: UserFunction) -> Any:
     """Load and return the function in a user's file, decorated or not.
 
-    Raise an error if it does not take the five arguments, unless it has a scheme.
+    Raise an error if it does not take the arguments of a heuristic, unless it has a scheme.
     """
     found = function.load("heuristic")
     if isinstance(function, SchemeFunction):
@@ -96,7 +96,7 @@ def python_function(function: Any) -> Score:
 
 
 def interpreted_function(function: UserFunction) -> Score:
-    """Return the Python function of five arguments that evaluates a user's function uncompiled."""
+    """Return a heuristic in plain Python that evaluates a user's function uncompiled."""
     if isinstance(function, SchemeFunction):
         return function.as_heuristic()
     return python_function(load_heuristic(function))
@@ -223,7 +223,7 @@ def warn_once(text: str) -> None:
 
 @lru_cache(maxsize=1)
 def sample_questions() -> list[tuple[Any, ...]]:
-    """Return arguments for a heuristic: the positions of three random games."""
+    """Return arguments for trial calls of a heuristic: the positions of three random games."""
     rng = random.Random(7)
     questions = []
     for _ in range(3):
@@ -257,7 +257,7 @@ def _may_overflow(python: Score) -> bool:
 
 
 def _check_whole_numbers(shown: str, python: Score, guarded: Any) -> None:
-    """Raise an error if a function has other values compiled than in Python."""
+    """Raise an error if a compiled function returns other values than in plain Python."""
     with quiet():
         ready_for_python()
     boards, address = geometry(Board.of(7, 7)), c_address(guarded, HEURISTIC)
@@ -282,7 +282,7 @@ def _check_whole_numbers(shown: str, python: Score, guarded: Any) -> None:
 
 
 def run_with_watchdog(shown: str, ask: Callable[[], None], answers: Sequence[object]) -> None:
-    """Call `ask`, which appends to `answers`; raise an error if it stops doing so."""
+    """Call `ask`, which appends to `answers`; raise an error if it hangs and adds no answer."""
     run_interruptibly(ask, lambda: None, progress=lambda: len(answers), blamed=f"heuristic {shown}")
 
 
@@ -353,7 +353,7 @@ class PlainBoard(np.record):  # type: ignore[misc]
 
 
 def _plain_fields() -> np.dtype[Any]:
-    """Return the record's fields without `asked`, which no heuristic needs.
+    """Return the fields of the geometry record without `asked`, which no heuristic needs.
 
     Numba caches a record's type by its fields: with the same fields, compiled functions called
     from plain Python could write to the board.
@@ -380,7 +380,7 @@ def _type_of_plain_board(board: PlainBoard, context: Any) -> Any:
 
 
 def plain_board(boards: GeometryArray) -> Any:
-    """Return the first of some geometry records, for plain Python."""
+    """Return the first geometry record of an array as a read-only `PlainBoard`."""
     plain = boards.view(_PLAIN)
     plain.flags.writeable = False
     return plain[0]

@@ -27,7 +27,7 @@ _NUMBA_FOLDER = os.path.dirname(numba.__file__)
 
 
 class _BoardSlice(types.Array):  # type: ignore[misc]
-    """Numba type of a slice of an array in the record; a copy of it is an ordinary array."""
+    """Numba type of a read-only slice of the board's arrays; a copy is an ordinary array."""
 
     def __init__(self, dtype: Any, ndim: int, layout: str) -> None:
         name = f"{_NAME} array({dtype}, {ndim}d, {layout})"
@@ -36,7 +36,7 @@ class _BoardSlice(types.Array):  # type: ignore[misc]
     def copy(
         self, dtype: Any = None, ndim: Any = None, layout: Any = None, readonly: Any = None
     ) -> Any:
-        """Return the type of an array derived from it: read-only as well, unless it is a copy."""
+        """Return the type of an array derived from this: read-only unless `readonly` is False."""
         dtype = self.dtype if dtype is None else dtype
         ndim = self.ndim if ndim is None else ndim
         layout = self.layout if layout is None else layout
@@ -46,7 +46,7 @@ class _BoardSlice(types.Array):  # type: ignore[misc]
 
 
 class _BoardArray(types.NestedArray):  # type: ignore[misc]
-    """Numba type of an array in the record."""
+    """Numba type of a read-only array in the geometry record."""
 
     mutable = False
 
@@ -58,7 +58,7 @@ class _BoardArray(types.NestedArray):  # type: ignore[misc]
 
 
 class _BoardView(types.Record):  # type: ignore[misc]
-    """Numba type of the record, with read-only arrays."""
+    """Numba type of the geometry record that refuses writes to its fields and arrays."""
 
     mutable = False
 
@@ -71,7 +71,7 @@ class _BoardView(types.Record):  # type: ignore[misc]
         self.name = _NAME
 
     def typeof(self, key: str) -> Any:
-        """Return the type of a field."""
+        """Return the Numba type of a field; that of an array is read-only."""
         field = super().typeof(key)
         return _BoardArray(field) if isinstance(field, types.NestedArray) else field
 

@@ -74,7 +74,7 @@ def cache_folder() -> Path | None:
 
 @cache
 def module_folder(module: str) -> Path | None:
-    """Return the folder for the machine code of a module as it is now; None if there is none."""
+    """Return the folder for the machine code of a module's present source, or None."""
     kept = cache_folder()
     if kept is None:
         return None
@@ -91,7 +91,7 @@ def module_folder(module: str) -> Path | None:
 
 
 def _prune(folder: Path, module: str) -> None:
-    """Delete the machine code of all but the newest other versions of a module."""
+    """Delete the machine code of other versions of a module, except the newest `KEPT_VERSIONS`."""
     with suppress(OSError):  # another process may be pruning, too
         others = [other for other in folder.parent.glob(f"{module}-*") if other != folder]
         others.sort(key=lambda other: other.stat().st_mtime, reverse=True)
@@ -145,7 +145,7 @@ def compile_later(function: Callable[..., Any], *, cache: bool, **options: Any) 
 
 
 def c_address(dispatcher: Any, signature: Any) -> int:
-    """Return the address of the C function that Numba creates with every compiled one.
+    """Return the address of the C function that Numba creates for every compiled function.
 
     The dispatcher must outlive every use of the address.
     """
@@ -172,7 +172,7 @@ class _Announcer(event.Listener):  # type: ignore[misc]
         pass
 
     def cannot_keep(self, error: OSError) -> None:
-        """Print once per process why machine code cannot be kept for the next one."""
+        """Print once per process why machine code cannot be kept for the next process."""
         if not self.told_why:
             self.told_why = True
             self._say(
@@ -191,7 +191,7 @@ _announcer = _Announcer()
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Compile without a message, for code that every process compiles again."""
+    """Suppress the message about compiling, for code that every process compiles again."""
     before = _announcer.said
     _announcer.said = True
     try:

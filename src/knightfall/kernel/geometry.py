@@ -127,7 +127,7 @@ def geometry(board: Board) -> GeometryArray:
 
 
 def rules_of(board: Board) -> npt.NDArray[np.uint64]:
-    """Return the words with which every unspoilt copy of a board's geometry begins."""
+    """Return the first `RULES` words of a board's geometry record, which no search may change."""
     return _master(board).view(np.uint64)[:RULES]
 
 
@@ -143,7 +143,7 @@ class Seal:
 
     @property
     def broken(self) -> bool:
-        """Whether the board's description or the search's budget was changed."""
+        """Whether fields that describe the board or limit the search have changed."""
         now, before = self._boards.tobytes(), self._before
         if now[: 8 * RULES] != before[: 8 * RULES]:
             return True

@@ -82,10 +82,10 @@ def time_left(board: Geometry) -> float:
 
 @compiled(types.int64(GEOMETRY, types.int64))
 def steps_left(board: Geometry, used: int) -> int:
-    """Return the steps that an evaluation may take after `used`; at 0 it must return its best.
+    """Return how many steps an evaluation that has taken `used` steps may still take.
 
-    It is 0 as soon as the search must stop.  Otherwise it depends on `used` alone, so that values
-    are reproducible.
+    At 0 it must return the best value that it has found.  The number is 0 as soon as the search
+    must stop.  Otherwise it depends on `used` alone, so that values are reproducible.
     """
     if board.limit == 0:
         return 0
@@ -111,13 +111,13 @@ class Alarm:
         self._boards: GeometryArray | None = boards
 
     def ring(self) -> None:
-        """Stop the search."""
+        """Stop the search, unless the alarm was cancelled."""
         boards = self._boards
         if boards is not None:
             boards["limit"] = 0
 
     def cancel(self) -> None:
-        """Forget the search."""
+        """Cancel the alarm, and release the search's records."""
         self._boards = None
 
 
@@ -182,13 +182,13 @@ if hasattr(os, "register_at_fork"):
 
 
 GRACE = 1.0
-"""Seconds to wait for work after its stop.  Only a heuristic that hangs takes longer."""
+"""Seconds that work may take to end after its stop.  Only a heuristic that hangs takes longer."""
 
 PATIENCE = 20.0
 """Seconds within which a user's heuristic must return at least once."""
 
 CHECKS = 10
-"""How often its progress is checked in that time."""
+"""How many times `run_interruptibly` checks a heuristic's progress within its `patience`."""
 
 
 def stop_function(boards: GeometryArray) -> Callable[[], None]:
@@ -245,9 +245,9 @@ def run_interruptibly(
 def _ends(
     done: threading.Event, seconds: float, progress: Callable[[], int] | None, patience: float
 ) -> bool:
-    """Wait until it is done; return False after `seconds`, or without progress for `patience`.
+    """Wait for `done`; return False after `seconds`, or after `patience` seconds of no progress.
 
-    Without progress means that `CHECKS` checks in a row saw the same count.  On an overloaded
+    No progress means that `CHECKS` checks in a row saw the same count.  On an overloaded
     machine the checks are delayed as well, so that a slow heuristic is not mistaken for a hung one.
     """
     if progress is None:

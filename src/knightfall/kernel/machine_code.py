@@ -92,7 +92,7 @@ class _Place(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class MachineCode(FunctionCache):  # type: ignore[misc]
-    """The disk cache of one function.  Its errors never stop a command.
+    """The disk cache of one function's machine code.  A file error in it never stops a command.
 
     `cannot_keep` is called with the error if a file cannot be written.
     """

@@ -155,7 +155,7 @@ def canonical_opening(board: Geometry, mover: int, waiter: int) -> tuple[int, in
 
 
 def words(position: Position, side: Side | None = None) -> tuple[int, int, int]:
-    """Return (open, cell of `side`, cell of its opponent); `side` is to move by default."""
+    """Return (open, cell of `side`, cell of its opponent); by default `side` is to move."""
     side = side or position.to_move
     mine, theirs = position.knight(side), position.knight(other(side))
     return (

@@ -142,7 +142,7 @@ def _text(file: Path) -> str:
 
 @cache
 def _imports(file: Path, module: str, lazy: bool) -> Collection[str]:
-    """Return the modules that a file imports, and those whose import paths it has as strings.
+    """Return the modules that a file imports, and those that it names by import path in strings.
 
     A package's ``__init__`` does not count: names that are imported from there are defined in
     other modules, which are found by themselves.

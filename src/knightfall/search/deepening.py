@@ -68,7 +68,10 @@ def contains(cells: Bits, cell: int) -> bool:
 def pick_move(
     board: Geometry, state: State, left: Bits, open: Bits, waiter: int, ply: int, favourite: int
 ) -> int:
-    """Return the most promising of the moves `left` (not empty); `favourite` is −1 if none."""
+    """Return the most promising of the moves `left`, of which there is at least one.
+
+    `favourite` comes first if it is among them; −1 means that there is none.
+    """
     if favourite >= 0 and contains(left, favourite):
         return favourite
     for slot in range(2):
@@ -254,7 +257,7 @@ def _value(
 
 @compiled(types.boolean(STATE, _i64, _f64, _i64))
 def _stopped(state: State, finished: int, alpha: float, depth: int) -> bool:
-    """Conclude a depth that was stopped after `finished` root moves; return False always."""
+    """Set the result after a depth was stopped with `finished` root moves done; return False."""
     if finished > 0 and alpha > -PROVEN:
         conclude(state, alpha, depth - 1)
     elif finished > 0 and state.score > -PROVEN:

@@ -28,9 +28,9 @@ GAME_DTYPE = np.dtype(
         ("dial", "u8"),
         ("reading", "i8", (2,)),  # those words
         ("stop", "i8"),  # 1: end the game before its next move
-        ("generation", "u8"),  # of the tables, one for each search
+        ("generation", "u8"),  # marks table entries; a new number for each search
         ("plies", "i8"),  # how many moves were made
-        # the side to move: 1, its heuristic raised an error; 2, it changed its board; 3, it
+        # why the mover lost: 1, its heuristic raised an error; 2, it changed its board; 3, it
         # resigned, because every line is lost; 4, its time was up before it had a move
         ("failed", "i8"),
         ("cells", "u1", (PLIES,)),
@@ -50,7 +50,7 @@ FAILED, TAMPERED, RESIGNED, TOO_LATE = 1, 2, 3, 4
 
 @compiled(types.float64(types.float64))
 def _as_reported(score: float) -> float:
-    """Return a score as in `Report`: infinite if it is proven, or infinite for the heuristic."""
+    """Return a score as `Report` has it: ±inf if it is proven or the heuristic returned ±inf."""
     if score >= LIMIT:
         return math.inf
     if score <= -LIMIT:
@@ -60,7 +60,7 @@ def _as_reported(score: float) -> float:
 
 @compiled(types.boolean(types.Array(_u64, 1, "C"), types.Array(_u64, 1, "C", readonly=True)))
 def _begins_with(words: Any, rules: Any) -> bool:
-    """Return whether the words of a board's record still begin with those of the rules."""
+    """Return whether the first words of a board's record still equal `rules`."""
     difference = _u64(0)
     for i in range(len(rules)):
         difference |= words[i] ^ rules[i]
@@ -77,7 +77,7 @@ def search_for(
     mover: int,
     waiter: int,
 ) -> None:
-    """Run a player's search with its settings and a generation of the table's entries."""
+    """Run a player's search; `generation` marks its entries in the transposition table."""
     board.limit = player.limit
     board.failed = 0
     state.heuristic = player.heuristic
@@ -119,7 +119,7 @@ def play(
     mover: int,
     waiter: int,
 ) -> None:
-    """Play from a position to the end; `players` are settings, and players[0] is to move.
+    """Play a game to its end; `players` has both players' settings, and players[0] is to move.
 
     The game ends when the side to move has no move or resigns, when its heuristic fails, or when
     `stop` is set.  `words` are those of the board's record; no search may change its first part,

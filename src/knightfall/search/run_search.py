@@ -66,7 +66,7 @@ class Search:
 
     @cached_property
     def address(self) -> int:
-        """The address of its C function."""
+        """The address of the search's C function."""
         return c_address(self.entry, ENTRY_POINT)
 
 

@@ -149,7 +149,7 @@ def remember(state: State, ply: int, cell: int) -> None:
 
 @compiled(types.void(STATE, _f64, _i64))
 def conclude(state: State, score: float, depth: int) -> None:
-    """Copy the root's best line to the result."""
+    """Write score, depth and the root's best line to the result fields of `state`."""
     state.score = score
     state.depth = depth
     state.length = state.lengths[0]
@@ -179,7 +179,7 @@ def seeded_word(seed: int, open: Bits, mover: int, waiter: int) -> int:
 
 @compiled(_i64(STATE, _u64, _u64, _i64, _i64))
 def begin(state: State, choice: Bits, open: Bits, mover: int, waiter: int) -> int:
-    """Write the root's moves to `state.root` in the seed's order; return how many there are.
+    """Write the root's moves, shuffled by the seed, to `state.root`; return how many there are.
 
     The first of them is the result until a search finds a better one.
     """
@@ -204,5 +204,5 @@ def begin(state: State, choice: Bits, open: Bits, mover: int, waiter: int) -> in
 
 @compiled(ENTRY_POINT)
 def any_move(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> None:
-    """Do not search: choose a move by the seed."""
+    """Choose a pseudo-random move by the seed, without a search."""
     begin(state, moves(board, open, mover), open, mover, waiter)

@@ -44,7 +44,7 @@ def separated(board: Geometry, open: Bits, one: int, other: int) -> bool:
 
 @compiled(_i64(GEOMETRY, STATE, _u64, _i64, _i64, _i64))
 def _walk(board: Geometry, state: State, open: Bits, cell: int, goal: int, stop_at: int) -> int:
-    """Return the length of the longest path from a cell, or of any with at least `goal` steps.
+    """Return the length of the longest path from a cell, or of any path of at least `goal` steps.
 
     Return GAVE_UP when `state.nodes` reaches `stop_at`.
     """
@@ -80,7 +80,7 @@ def longest_path(board: Geometry, state: State, open: Bits, cell: int, goal: int
 
 @compiled(_i64(GEOMETRY, STATE, _u64, _i64, _i64))
 def solitaires(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> int:
-    """Return how a separated position ends, or UNSETTLED if the path searches gave up.
+    """Return the result of a separated position, or UNSETTLED if the path searches gave up.
 
     n > 0: the mover wins in n plies.  n ≤ 0: the mover loses in −n plies.
     The loser walks its longest path and the winner always has a step more, so the longer path need

@@ -137,9 +137,10 @@ def new_table(entries: int) -> Table:
 
 
 def table_for(entries: int) -> tuple[int, int]:
-    """Return the address of this thread's table of a size, and a new generation.
+    """Return the address of this thread's table of this size, and a new generation number.
 
-    All searches of a thread share a table; a new generation empties it at no cost.
+    All searches of a thread share the table.  A search ignores entries with another generation
+    number than its own, so that a new number empties the table at no cost.
     """
     held: dict[int, Table] = _tables.__dict__.setdefault("held", {})
     if entries not in held:

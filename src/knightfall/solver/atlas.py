@@ -53,7 +53,7 @@ def representatives(board: Board) -> list[tuple[int, int]]:
 
 @cache
 def _images(board: Board) -> dict[tuple[int, int], tuple[tuple[int, int], tuple[int, ...]]]:
-    """Return each opening's representative, and a symmetry from the representative to it."""
+    """Return, by opening, its representative and a symmetry that maps this one to the opening."""
     found: dict[tuple[int, int], tuple[tuple[int, int], tuple[int, ...]]] = {}
     for first in representatives(board):
         for image in board.symmetries:
@@ -85,7 +85,7 @@ def position_of(board: Board, mover: int, waiter: int) -> Position:
 
 
 def first_moves(board: Board, cells: tuple[int, int]) -> list[int]:
-    """Return the mover's moves in an opening in board order, as the bits of an entry count them."""
+    """Return the mover's moves in an opening in board order, the order of the bits of an entry."""
     return sorted(cell for cell in board.knight[cells[0]] if cell != cells[1])
 
 
@@ -159,7 +159,7 @@ def entries_of(board: Board) -> bytes | None:
 
 
 def forget() -> None:
-    """Empty the caches, because a file has changed."""
+    """Empty the caches; call this after an atlas file has changed."""
     for cached in (_stored, _entries, _find):
         cached.cache_clear()
 
@@ -238,7 +238,7 @@ class Opening:
 
 @dataclass(frozen=True)
 class Survey:
-    """The openings of a board, first player to move."""
+    """All openings of a board with their values, and statistics of them."""
 
     board: Board
     openings: dict[tuple[int, int], Opening]
@@ -255,7 +255,7 @@ class Survey:
 
     @property
     def hunter_wins(self) -> int:
-        """How many openings the hunter wins; the colour law says all of them."""
+        """How many openings the hunter wins; the colour law of docs/theory.md predicts all."""
         return sum(opening.hunter_wins for opening in self.openings.values())
 
     def replies(self, cell: int) -> list[Opening]:
@@ -281,7 +281,7 @@ class Survey:
 
     @property
     def classes(self) -> int:
-        """How many openings there are if mirror images count once."""
+        """The number of classes: openings that are mirror images count once."""
         return len(representatives(self.board))
 
 

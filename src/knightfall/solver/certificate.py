@@ -165,7 +165,7 @@ def placement_prover(board: Board, small: int) -> Callable[[int], ProvenReply]:
 
 
 class _Progress:
-    """The progress of all threads together."""
+    """Adds up and reports the progress of all threads."""
 
     def __init__(self, placements: int, on_progress: OnProgress | None) -> None:
         self.placements, self.on_progress = placements, on_progress
@@ -214,10 +214,10 @@ class _Builder:
     def _below(
         self, place: Place, nodes: int, share: float = 0.0
     ) -> tuple[ProvenReply, ...] | None:
-        """Return answers to all of the first player's moves in a position whose search took
-        `nodes`.
+        """Return answers to all of the first player's moves; None if the verifier searches them.
 
-        `share` is their share of the placement's work, for the progress.
+        The search of the position took `nodes`.  `share` is the position's share of the
+        placement's work, for the progress.
         """
         open, first, second = place
         moves = [cell for cell in self.board.knight[first] if open >> cell & 1]

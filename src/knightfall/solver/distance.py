@@ -48,7 +48,7 @@ FIRST = -1000
 
 @compiled(types.boolean(GEOMETRY, _u64, _u64, _u64), forceinline=True)
 def _over_in_two(board: Geometry, open: Bits, mine: Bits, theirs: Bits) -> bool:
-    """Return whether every move of the mover is its last."""
+    """Return whether the mover loses within two plies: every move leaves it `trapped`."""
     while mine != _u64(0):
         cell = first(mine)
         mine = rest(mine)

@@ -98,7 +98,7 @@ class Engine:
         return sum(int(states["stored"][0]) for states in self._states) / self._table.size
 
     def wins(self, position: Position, limits: Limits | None = None) -> bool:
-        """Return whether the side to move wins.  Both knights must stand.  Raise `OutOfBudget`."""
+        """Return whether the side to move wins; both knights are placed.  Raise `OutOfBudget`."""
         open, mover, waiter = self._words(position)
         return self._ask(lambda b, s: who_wins(b, s, open, mover, waiter), limits) == 1
 
@@ -121,7 +121,7 @@ class Engine:
 
     @contextmanager
     def lent(self) -> Iterator[tuple[GeometryArray, np.ndarray[tuple[int], np.dtype[np.void]]]]:
-        """Yield the records of its first thread, for compiled code that calls `who_wins` itself."""
+        """Yield the records of the first thread, for compiled code that calls `who_wins` itself."""
         with self._lock:
             self._boards[0]["clock"] = 0
             yield self._boards[0], self._states[0]
@@ -224,7 +224,7 @@ class KeptEngines:
         return self._engines[board]
 
     def for_budget(self, board: Board, budget: Budget) -> Engine:
-        """Return the kept engine for a board, but a new one for a node budget.
+        """Return the kept engine for a board; for a node budget return a new one, without proofs.
 
         With a node budget, a player's moves must not depend on earlier positions.
         """

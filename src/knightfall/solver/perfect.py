@@ -41,7 +41,7 @@ LEAST_TIME = 100
 
 
 class PerfectChoice:
-    """The choice of one move; partial results stay if the budget ends."""
+    """Chooses the perfect move in one position; its attributes keep what was found so far."""
 
     def __init__(
         self,
@@ -66,7 +66,10 @@ class PerfectChoice:
         self.plies: int | None = None
 
     def decide(self) -> None:
-        """Find the move.  Raise `OutOfBudget`, possibly with a good move found already."""
+        """Find the move, and set `wins`, `move` and `plies`.
+
+        Raise `OutOfBudget` if the budget ends first; what was found until then is set.
+        """
         entry = lookup(self.position)
         if entry is not None and entry.best is not None:
             self.wins, self.move, self.plies = entry.mover_wins, entry.best, entry.plies
@@ -102,7 +105,7 @@ class PerfectChoice:
         self.wins = wins
 
     def _choose_quickest(self, winning: list[str]) -> None:
-        """Choose the first of the quickest wins."""
+        """Choose the winning move with the shortest game, the first of equal ones."""
         if not self.position.placed:
             lengths = {move: self.solver.plies(self.after[move]) for move in winning}
             self.plies = 1 + min(lengths.values())
@@ -117,7 +120,7 @@ class PerfectChoice:
             plies += 2
 
     def _choose_hardest(self) -> None:
-        """Choose the move that is hardest to answer."""
+        """Choose the move with the longest game, and of these one with the fewest refutations."""
         left = list(self.moves)
         if not self.position.placed:
             lengths = {move: self.solver.plies(self.after[move]) for move in left}
@@ -147,9 +150,10 @@ class PerfectChoice:
 
 
 def choose(position: Position, budget: Budget, seed: int, kept: KeptEngines) -> Report:
-    """Return the perfect move, or the best that the budget allows, counted from the call.
+    """Return the perfect move, or the best one that is found within the budget.
 
-    Without a node budget, the player's kept engines have the proofs of earlier moves.
+    A time budget counts from the call.  Without a node budget, the engines in `kept` reuse the
+    proofs of earlier moves.
     """
     start = time.perf_counter()
     if not position.legal_moves:
@@ -166,7 +170,7 @@ def choose(position: Position, budget: Budget, seed: int, kept: KeptEngines) -> 
 
 
 def settle(choice: PerfectChoice) -> tuple[Report | None, int]:
-    """Return the report of atlas, reflection and solver within their limits, and the nodes spent.
+    """Choose by atlas, reflection and solver; return the report and the nodes spent.
 
     The report is None if the winner is unknown.
     """
@@ -236,7 +240,10 @@ def _unfinished(choice: PerfectChoice) -> str:
 def _fallback(
     choice: PerfectChoice, seconds: float | None, seed: int, start: float, spent: int
 ) -> Report:
-    """Return the report of a heuristic search of `seconds` at most, `start` and `spent` added."""
+    """Return the report of a heuristic search of at most `seconds`.
+
+    Its nodes include those that the solver `spent`, and its time is counted from `start`.
+    """
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.run_search import SEARCHES, run_search
 

@@ -69,7 +69,7 @@ BUCKET = 4
 
 UNKNOWN, WINS, LOSES = 0, 1, 2
 NEVER = 127
-"""More plies than any game has."""
+"""An unknown length: more plies than any game has."""
 
 # The data of a position without proofs: `within` is NEVER, all else is 0.
 BLANK = NEVER << 16
@@ -79,7 +79,7 @@ _entry_at = records(ENTRY)
 
 @compiled(_u64(_i64, _i64), forceinline=True)
 def cells_of(mover: int, waiter: int) -> int:
-    """Return the bits of `data` with the knights' cells."""
+    """Return the bits of `data` that hold the knights' cells."""
     return _u64(mover) | (_u64(waiter) << _u64(7))  # type: ignore[no-any-return]
 
 
@@ -152,7 +152,7 @@ def within(data: int) -> int:
 
 @compiled(_i64(_u64, _i64), forceinline=True)
 def beyond(data: int, plies: int) -> int:
-    """Return the most plies, of the parity of `plies`, within which the game does *not* end.
+    """Return the most plies, odd or even like `plies`, in which the game is proven *not* to end.
 
     For odd plies with a win of the mover, for even plies with a loss.  Negative if unknown.
     """
@@ -208,7 +208,7 @@ def defer_move(state: State, open: Bits, mover: int, waiter: int, question: int)
 
 @compiled(types.void(STATE, _u64, _i64, _i64, _i64))
 def starting_search(state: State, open: Bits, mover: int, waiter: int, question: int) -> None:
-    """Mark a question as being searched."""
+    """Mark a question as being searched by a thread."""
     if state.marks != _u64(0):
         key = _key(open, mover, waiter, question)
         one = _mark_at(state.marks, key & _u64(MARKS - 1))

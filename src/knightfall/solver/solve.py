@@ -141,7 +141,7 @@ class SolveProgress:
 
 PROGRESS_EVERY = 0.25
 LONGEST = 10**8
-"""Seconds: three years."""
+"""The longest time limit in seconds: three years."""
 
 MOST_CELLS = 49
 """Openings of larger boards take hours or days: they are not searched without a budget."""
@@ -175,7 +175,7 @@ class Solver:
     engine: Engine
     use_atlas: bool = True
     interruptible: bool = False
-    """Whether Ctrl-C ends a question; each question from the main thread then takes a thread."""
+    """Whether Ctrl-C ends a call; calls from the main thread then run in another thread."""
     limits: Limits = field(default_factory=Limits)
     progress: SolveProgress = field(default_factory=SolveProgress)
     root: Position | None = None
@@ -254,9 +254,10 @@ class Solver:
         return plies
 
     def lasts(self, position: Position, plies: int) -> bool:
-        """Return whether the game lasts exactly `plies`, given a bound from one side.
+        """Return whether the game lasts exactly `plies`; the caller must know a bound.
 
-        If the side to move loses, it must be known to last at least `plies`; if it wins, at most.
+        If the side to move loses, the game must be known to last at least `plies`; if it wins, at
+        most `plies`.
         """
         entry = self.entry(position) if position.placed else None
         if entry is not None or not position.placed or not position.legal_moves:
@@ -283,7 +284,7 @@ class Solver:
         return self._seen[question, key]
 
     def line(self, position: Position, plies: int) -> tuple[str, ...]:
-        """Return the principal variation of a game of `plies`; the first of equal moves."""
+        """Return the principal variation of a game of `plies`, with the first of equal moves."""
         moves = []
         while plies > 0:
             for move in position.legal_moves:

@@ -204,7 +204,7 @@ class _Certificate:
         moves, searched = self.moves, 0
 
         def wins(open: int, mine: int, theirs: int) -> bool:
-            """Return whether the mover wins; `mine` and `theirs` are the cells both can go to."""
+            """Return whether the mover wins; `mine` and `theirs` are the sides' moves."""
             nonlocal searched
             searched += 1
             if searched > MOST_SEARCHED:

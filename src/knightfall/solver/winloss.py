@@ -50,12 +50,15 @@ MEETING = 2
 reach in two or three moves: the best in searches of training openings, by one node in a hundred."""
 
 QUESTION = 0
-"""Questions other than "who wins?" are numbered by plies (`distance.py`)."""
+"""The number of the question "who wins?"; others are numbered by plies (`distance.py`)."""
 
 
 @compiled(types.boolean(_u64, _u64), forceinline=True)
 def trapped(ways: Bits, enemy: Bits) -> bool:
-    """Return whether a knight that does not move next is lost: no move, or one that is taken."""
+    """Return whether a knight with the moves `ways` is lost if the enemy moves next.
+
+    It has no move, or a single one that is also among the `enemy` moves and can be taken.
+    """
     return ways & (ways - _u64(1)) == _u64(0) and (ways == _u64(0) or ways & enemy != _u64(0))  # type: ignore[no-any-return]
 
 

@@ -98,7 +98,7 @@ class BradleyTerryFit:
 
 
 def _imagined(won: Floats, played: Floats, seat: bool) -> tuple[Ints, Floats]:
-    """Return the groups, and the imagined wins (and as many losses) where results set no limit.
+    """Return the agents' groups, and imagined wins (with as many losses) that limit strengths.
 
     Between groups all games were won by the same side, and the maximum-likelihood difference would
     be infinite.  Half a game won and half a game lost, divided among the games an agent played
@@ -116,7 +116,7 @@ def _imagined(won: Floats, played: Floats, seat: bool) -> tuple[Ints, Floats]:
 
 
 def _seat_is_unlimited(won: Bools, lost: Bools) -> bool:
-    """Return whether results set no upper (or no lower) limit to the value of the seat.
+    """Return whether results leave the value of the seat unbounded, above or below.
 
     Let the seat be worth 1.  An agent that won moving first may be weaker than the loser by 1; one
     that won moving second is stronger by 1 or more.  Such strengths exist unless some cycle of
@@ -147,7 +147,7 @@ def _seat_is_unlimited(won: Bools, lost: Bools) -> bool:
 
 
 def of_one_pair(model: BradleyTerryFit, counts: Floats) -> Floats:
-    """Return the change of the spread because both games of a pair share an opening.
+    """Return what the correlation of a pair's two games adds to the covariance of the slope.
 
     If their residuals have covariance c, it is 2c·(ssᵀ − ddᵀ): uncertainty moves from the strengths
     to the seat.  Each couple's c is measured, with 4 imagined pairs of the correlation of all
@@ -175,7 +175,7 @@ def of_one_opening(
     count: Floats,
     opening: Ints,
 ) -> Floats:
-    """Return the change of the spread because pairs of different couples share openings.
+    """Return what openings shared by different couples add to the covariance of the slope.
 
     `where` has a, b and outcome of each pair, `opening` the number of its opening, from 0.  Only
     directions in which the spread grows count: errors are never smaller than those by pairs.
@@ -199,13 +199,19 @@ def of_one_opening(
 
 
 def _residuals(model: BradleyTerryFit) -> tuple[Floats, Floats]:
-    """Return, by a, b and outcome, the first players' wins minus expectation in either game."""
+    """Return the residuals of a pair's two games: wins of the first player minus expectation.
+
+    Both arrays are indexed by a, b and outcome.  a moves first in the first game, b in the second.
+    """
     there, back = model.chances[..., None], model.chances.T[..., None]
     return np.array([0, 0, 1, 1]) - there, np.array([1, 0, 1, 0]) - back
 
 
 def _spread(strengths: Floats, both: Floats, seat: Floats) -> Floats:
-    """Return Σ strengths·ddᵀ + both·(dsᵀ + sdᵀ) + seat·ssᵀ over all a (rows) and b (columns)."""
+    """Return the matrix Σ strengths·ddᵀ + both·(dsᵀ + sdᵀ) + seat·ssᵀ, summed over all a and b.
+
+    The arguments have a row for each a and a column for each b; d and s are explained above.
+    """
     n = len(strengths)
     total = np.empty((n + 1, n + 1))
     total[:n, :n] = np.diag(strengths.sum(0) + strengths.sum(1)) - strengths - strengths.T

@@ -74,7 +74,7 @@ class MatchEstimate:
     low: float
     """The lower end of the 95 % interval for the score; see `rate_interval`."""
     high: float
-    """Its upper end."""
+    """The upper end of that interval."""
     elo: float
     elo_error: float
     nelo: float
@@ -148,7 +148,7 @@ def _estimate(counts: Sequence[int], scores: Sequence[float], games_per_unit: in
 
 
 def _half_width(low: float, high: float) -> float:
-    """Return half the width of an interval, infinite if an end is."""
+    """Return half the width of an interval; infinite if one of its ends is."""
     # With very many games both may round to the same infinity.
     return (high - low) / 2 if math.isfinite(low) and math.isfinite(high) else math.inf
 
@@ -172,7 +172,7 @@ def _moments(counts: Sequence[int], scores: Sequence[float]) -> tuple[float, flo
 
 
 def checked_counts(counts: Sequence[int], classes: int) -> list[int]:
-    """Return the counts as ints.  Raise an error unless they are `classes`, none negative."""
+    """Return the counts as ints.  Raise an error if one is negative or there are not `classes`."""
     if len(counts) != classes:
         raise KnightfallError(f"{len(counts)} counts were given: {classes} are accepted")
     for count in counts:
@@ -191,10 +191,10 @@ class Difference:
     pairs: int
     mean: float
     low: float
-    """The 95 % interval, from −1 to 1 at most."""
+    """The lower end of the 95 % interval, which lies within −1 and 1; `high` is the upper end."""
     high: float
     p: float
-    """The p-value of no difference; below 0.05 if 0 lies outside of the interval."""
+    """The p-value against "no difference"; below 0.05 if 0 lies outside of the interval."""
 
 
 ALPHA = 0.05
@@ -273,7 +273,7 @@ def _gaps(scores_a: Sequence[float], scores_b: Sequence[float]) -> npt.NDArray[n
 
 
 def _mean_and_error(gaps: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """Return the mean gap and its standard error, two imagined gaps of ±½ among them."""
+    """Return the mean gap, and its standard error with two imagined gaps, +½ and −½, added."""
     return float(gaps.mean()), math.sqrt(float(np.append(gaps, [0.5, -0.5]).var()) / gaps.size)
 
 

@@ -58,8 +58,9 @@ MOST_GAMES = 1e12
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Results of pairs between agents, which are numbers from 0; an item is one pair, or several.
+    """Results of pairs, as arrays of equal length; an item is one pair, or several equal ones.
 
+    `a` and `b` are the numbers of the two agents, from 0.
     `outcome` is LL, SECONDS, FIRSTS or WW from the view of `a`: 2·(a won moving first) + (a won
     moving second).  `count` is the number of such pairs, 1 by default.  `opening` is the number of
     the opening; without it each pair counts as played from an opening of its own.
@@ -73,7 +74,7 @@ class Pairs:
 
     @classmethod
     def counted(cls, counts: Mapping[tuple[int, int], Sequence[float]]) -> Pairs:
-        """Return pairs from their counts for each couple (a, b).
+        """Return pairs from the number of pairs with each outcome, by agents (a, b).
 
         Four counts are LL, SECONDS, FIRSTS and WW.  Three are LL, WL and WW: then it is unknown who
         moved first in the games won, WL is halved, and seat_elo is 0 without meaning.
@@ -140,7 +141,7 @@ class Ratings:
 
 
 def of_pairs(agents: int, pairs: Pairs, *, seat: bool = True) -> Ratings:
-    """Return ratings from pairs, with errors that take shared openings into account (see above)."""
+    """Return ratings from pairs, with errors that take shared openings into account."""
     counts = _tally(agents, pairs)
     model = BradleyTerryFit.of_counts(counts, seat)
     shared = of_one_pair(model, counts)

@@ -109,7 +109,7 @@ class Sprt:
     def _steps(
         self, frequencies: Sequence[float], scores: Sequence[float], per_game: float
     ) -> list[float]:
-        """Return ln(p1/p0) of each class; p0 and p1 are the maximum-likelihood distributions."""
+        """Return ln(p1/p0) of each class, for the likeliest distributions under H1 and H0."""
         weights0, weights1 = (
             _likeliest_t(frequencies, scores, elo * per_game / NELO)
             if self.model == "normalized"
@@ -127,7 +127,7 @@ class Sprt:
 
 
 def _likeliest_mean(frequencies: Sequence[float], gaps: Sequence[float]) -> list[float]:
-    """Return the weights of the likeliest distribution with Σ p·gap = 0.
+    """Return weights w so that p = frequency / w is the likeliest distribution with Σ p·gap = 0.
 
     Some gaps must be positive and some negative.  p = f / (1 + θ·gap), with θ between its poles
     −1/max and −1/min such that the mean vanishes.  The unknown is x, with θ = −(1−λ)/max − λ/min
@@ -172,7 +172,7 @@ def _likeliest_mean(frequencies: Sequence[float], gaps: Sequence[float]) -> list
 
 
 def _likeliest_t(frequencies: Sequence[float], scores: Sequence[float], t: float) -> list[float]:
-    """Return the weights of the likeliest distribution with mean ½ + t standard deviations.
+    """Return weights as `_likeliest_mean` does, for a mean of ½ + t standard deviations.
 
     The standard deviation is concave in p and hence below its tangent.  With the tangent in its
     place the condition is linear, and its solution is a better point for the next tangent.  All
@@ -214,7 +214,7 @@ def _mean_and_deviation(p: Sequence[float], scores: Sequence[float]) -> tuple[fl
 
 @dataclass(frozen=True, slots=True)
 class SprtForecast:
-    """The expected course of a test if the true strength is `true_elo`, in its model's units."""
+    """The expected course of a test if the true strength is `true_elo`, in the model's units."""
 
     true_elo: float
     elo: float
