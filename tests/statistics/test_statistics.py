@@ -160,7 +160,7 @@ def test_few_and_one_sided_results_are_defined() -> None:
 def test_numbers_that_are_no_counts_are_named() -> None:
     with pytest.raises(KnightfallError, match="-3 is not a count"):
         of_pairs((0, 0, -3, 0, 0))
-    with pytest.raises(KnightfallError, match="4 counts were given: 5"):
+    with pytest.raises(KnightfallError, match="4 counts of pairs were given: 5"):
         Sprt(0, 5).llr((1, 2, 3, 4))  # type: ignore[arg-type]
     with pytest.raises(KnightfallError, match="nan"):
         of_games(math.nan, 1)  # type: ignore[arg-type]

@@ -136,7 +136,9 @@ class Session:
         from knightfall.course import successor_moves
 
         if not self.submission.generation.on_11x9:
-            raise KnightfallError(f"{self.submission.file.name} does not play the successor's game")
+            raise KnightfallError(
+                f"{self.submission.file.name} plays on 7×7; a player for 11×9 has get_action"
+            )
         now = importlib.import_module("isolation").Isolation(*state)
         side: Side = "w" if now.player() == 0 else "b"
         with self._running():

@@ -315,7 +315,9 @@ def _stages(reader: _Reader) -> Stages:
         if not 0 < least < 1:
             raise reader.error(f"a stage's threshold must be between 0 and 1, not {number[0]}")
         if stages and least >= stages[-1][0]:
-            raise reader.error(f"thresholds of stages must decrease: {number[0]} comes too late")
+            raise reader.error(
+                f"thresholds of stages must decrease: {number[0]} follows {float(stages[-1][0]):g}"
+            )
         stages.append((least, _sum(reader)))
         if not reader.take_sign(","):
             raise reader.error("the last stage, which has no threshold, is missing")

@@ -127,11 +127,13 @@ def _check_board(name: str, entries: str) -> None:
     classes = representatives(board)
     if len(data) != BYTES * len(classes):
         raise KnightfallError(
-            f"{name} must have {BYTES * len(classes)} bytes as hexadecimal digits"
+            f"{name} must have {2 * BYTES * len(classes)} hexadecimal digits, not {len(entries)}"
         )
     for at, cells in enumerate(classes):
         if not is_possible_entry(board, cells, data[BYTES * at : BYTES * (at + 1)]):
-            raise KnightfallError(f"the entry of opening {at + 1} of {name} is impossible")
+            raise KnightfallError(
+                f"{name}: the entry of opening {at + 1} has an impossible winner, length or move"
+            )
 
 
 def is_possible_entry(board: Board, cells: tuple[int, int], entry: bytes) -> bool:

@@ -174,7 +174,9 @@ def _moments(counts: Sequence[int], scores: Sequence[float]) -> tuple[float, flo
 def checked_counts(counts: Sequence[int], classes: int) -> list[int]:
     """Return the counts as ints.  Raise an error if one is negative or there are not `classes`."""
     if len(counts) != classes:
-        raise KnightfallError(f"{len(counts)} counts were given: {classes} are accepted")
+        raise KnightfallError(
+            f"{len(counts)} counts of pairs were given: {classes} are needed, one for each result"
+        )
     for count in counts:
         if not count >= 0:
             raise KnightfallError(f"{count} is not a count: whole numbers from 0 on are accepted")

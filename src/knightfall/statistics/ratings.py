@@ -82,7 +82,9 @@ class Pairs:
         rows = []
         for (a, b), given in counts.items():
             if len(given) not in (3, 4):
-                raise KnightfallError(f"{len(given)} counts of pairs: three or four are accepted")
+                raise KnightfallError(
+                    f"{len(given)} counts of pairs were given: 3 (LL, WL, WW) or 4 are needed"
+                )
             half = given[1] / 2
             four = given if len(given) == 4 else (given[0], half, half, given[2])
             rows += [(a, b, outcome, count) for outcome, count in enumerate(four)]

@@ -267,7 +267,7 @@ def pair_distribution(
     _check_elo(true_elo)
     if not 0.5 <= split < 1:
         raise KnightfallError(
-            f"a share of {split:g} split pairs is not accepted: it is at least 0.5, less than 1"
+            f"a share of {split:g} split pairs is not accepted: use 0.5 or more, less than 1"
         )
     from scipy.optimize import brentq  # here, because it takes half a second to import
     from scipy.special import expit, logit

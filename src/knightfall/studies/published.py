@@ -437,7 +437,7 @@ def _check_tables(study: Study, heuristics: Iterable[str]) -> None:
     for number in study.average_of:
         if number > len(study.tables):
             raise KnightfallError(
-                f"{study.id}: average_of names table {number}, which does not exist"
+                f"{study.id}: average_of names table {number}; there are {len(study.tables)}"
             )
 
 

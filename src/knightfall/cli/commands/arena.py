@@ -88,8 +88,8 @@ def tournament(
         typer.Option(
             "--against",
             metavar="AGENT",
-            help="An opponent; may be repeated. By default the course's seven. Names such as "
-            "AB_Open are those of the protocol.",
+            help="An opponent; may be repeated. By default the course's seven. AB_Open and "
+            "similar names are agents of the chosen --protocol.",
         ),
     ] = None,
     protocol: Annotated[
@@ -235,7 +235,7 @@ def worth(
         typer.Option(
             "--nodes",
             metavar="LIST",
-            help="Equal nodes per move: 250,500,1000,2500,5000,10000 by default.",
+            help="Nodes per move, equal for both; 250,500,1000,2500,5000,10000 by default.",
         ),
     ] = None,
     times: Annotated[

@@ -161,7 +161,7 @@ WhichGame = Annotated[
     str,
     typer.Argument(
         metavar="GAME",
-        help="Moves in quotes, a file, the name of a saved or stored game, last, or - for stdin.",
+        help="Moves in quotes, a file, a game's name (4.0.0), 'last', or '-' for stdin.",
     ),
 ]
 

@@ -67,7 +67,9 @@ def _count(position: Position, depth: int) -> int:
 
 DEFAULT = "id(improved, time=300ms)"
 
-By = Annotated[str, typer.Option("--agent", metavar="AGENT", help="The agent to ask.")]
+By = Annotated[
+    str, typer.Option("--agent", metavar="AGENT", help="The agent whose choice is shown.")
+]
 NoAgent = Annotated[
     bool, typer.Option("--no-agent", help="Only list the legal moves; no agent is asked.")
 ]

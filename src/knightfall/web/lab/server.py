@@ -108,7 +108,7 @@ def listen(host: str, port: int | None) -> tuple[socket.socket, Address]:
         # Connections inherit this.  Without it, the second part of a response waits 40 ms.
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return opened, Address(host, opened.getsockname()[1])
-    raise AssertionError("opening port 0 neither succeeded nor failed")
+    raise AssertionError("unreachable: port 0 opens or raises an error")
 
 
 # -- serving ----------------------------------------------------------------------------------
