@@ -594,7 +594,7 @@ def test_what_answers_may_be_no_scheduler(says: bytes, monkeypatch: pytest.Monke
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=answer, daemon=True).start()
-        with pytest.raises(KnightfallError, match=r"no Dask scheduler answers .*something else"):
+        with pytest.raises(KnightfallError, match=r"no Dask scheduler answers .*another server"):
             RemoteRunner(f"127.0.0.1:{server.getsockname()[1]}")
     for connection in kept:
         connection.close()

@@ -88,7 +88,7 @@ def test_what_nobody_survives_is_named(two: WorkerPool, how: str, expected: str)
     with pytest.raises(KnightfallError) as raised:
         answers(two, jobs.die, [how])
     assert str(raised.value) == (
-        f"the call with {how}: 3 times the process that was at it died; the last one {expected}"
+        f"the call with {how}: 3 worker processes died in it; the last one {expected}"
     )
 
 
@@ -158,7 +158,9 @@ def test_what_became_of_a_process() -> None:
 
 def test_a_worker_that_starts_starts_no_others() -> None:
     workers = WorkerPool(1, Job(jobs.start_workers))
-    with pytest.raises(KnightfallError, match="needs if __name__ == '__main__': around"):
+    with pytest.raises(
+        KnightfallError, match="put its top-level calls under if __name__ == '__main__'"
+    ):
         answers(workers, jobs.state, [1])
 
 

@@ -230,7 +230,7 @@ def test_the_page_tells_what_was_measured(runner: ModuleType) -> None:
         },
     }
     text = runner.module("document").page(measured)
-    assert "took 2:02 min on this machine" in text
+    assert "took 2:02 min in one run" in text
     assert "| cores | 2 |" in text
     assert "| [`one`](#one) | a ÷ b | 2.000 | ≤ 1.5 | no |" in text
     assert "About one. Measured in 61.0 s." in text

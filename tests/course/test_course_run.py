@@ -368,7 +368,9 @@ def test_a_match_takes_a_generation_for_submissions_that_say_none(folder: Path) 
     assert "crash" not in told.stdout
     said = ["match", f"course({folder}, generation=2017a, clock=ticks)", *match[2:]]
     assert "crash" in run(*said, "--generation", "oldest").stdout
-    assert "there is none" in refused("match", "random", "greedy(open)", "--generation", "oldest")
+    assert "applies to submissions only" in refused(
+        "match", "random", "greedy(open)", "--generation", "oldest"
+    )
 
 
 def test_one_that_never_moves_gets_no_verdict_but_the_line_that_answers(folder: Path) -> None:

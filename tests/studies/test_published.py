@@ -753,8 +753,9 @@ def test_commands_of_wishes_are_understood() -> None:
             command = command.get_command(command.make_context(line, [*words]), words.pop(0))
         context = command.make_context(line, words)
         for text in ("expression", "heuristic"):
-            if text in context.params:
-                parse_heuristic(context.params[text])
+            given = context.params.get(text) or ()
+            for one in [given] if isinstance(given, str) else given:
+                parse_heuristic(one)
         for name in ("a", "b", "agent"):
             if name in context.params:
                 parse_agent(context.params[name])
