@@ -242,7 +242,7 @@ _pair = types.UniTuple(_i64, 2)
 
 @compiled(_u64(GEOMETRY, _u64, _i64, _i64))
 def _within(board: Geometry, open: Bits, cell: int, steps: int) -> Bits:
-    """Return the cell and the open cells that a lone knight reaches from it in `steps` moves."""
+    """Return a cell and the open cells that a lone knight can reach from it in `steps` moves."""
     found = edge = bit(cell)
     while steps > 0 and edge != _u64(0):
         edge = spread(board, edge) & open & ~found
@@ -253,7 +253,7 @@ def _within(board: Geometry, open: Bits, cell: int, steps: int) -> Bits:
 
 @compiled(types.boolean(GEOMETRY, _u64, _i64, _i64, _i64, _i64))
 def _may_win_in(board: Geometry, open: Bits, me: int, opp: int, turn: int, plies: int) -> bool:
-    """Return False only if `opp` cannot be without a move after exactly `plies` plies.
+    """Return False only if no line of exactly `plies` plies can leave `opp` without a move.
 
     `turn` is 1 if `me` moves first. To be stuck, `opp` must reach a cell whose exits are all taken.
     All exits have one colour and paths alternate colours, so a path takes an exit at most every

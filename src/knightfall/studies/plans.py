@@ -274,10 +274,9 @@ def league_plan(
 ) -> Plan:
     """Return the plan of a league in which every heuristic plays every other.
 
-    `pairs` is the number for each opponent in a tournament; a league match has a part of them.
-
-    Each match has openings of its own: with the same few for all, their luck would stretch or
-    shrink the whole table.
+    `pairs` is the number for each opponent in a tournament; a league match has one in
+    `LEAGUE_SHARE` of them. The matches have different openings: with the same few for all, their
+    luck would stretch or shrink the whole table.
     """
     entrants = tuple(Entrant(_league_agent(id, budget), id) for id in heuristics)
     return Plan(

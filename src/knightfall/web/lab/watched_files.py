@@ -129,7 +129,7 @@ def _heuristic(path: str, name: str, function: FunctionType, shown: str) -> dict
 
 
 def _players(path: str, shown: str) -> list[dict[str, Any]]:
-    """Return the classes of a course submission, found without running it; empty if it is none."""
+    """Return the player classes of a submission, without running it; [] if the file is none."""
     from knightfall.course.submission import read_submission
 
     try:
