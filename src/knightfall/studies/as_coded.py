@@ -207,7 +207,7 @@ _COMMON = 840
 
 @published
 def lookahead_ratio(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Own mobility ÷ the opponent's, averaged over the player's moves, each made by the mover.
+    """Own mobility ÷ the opponent's, averaged over the player's moves, as if the mover made them.
 
     If the opponent moves, the player keeps its other moves, and the opponent has the moves from its
     new cell. The sum uses whole numbers, so it does not depend on the order of the moves.
@@ -242,7 +242,7 @@ _pair = types.UniTuple(_i64, 2)
 
 @compiled(_u64(GEOMETRY, _u64, _i64, _i64))
 def _within(board: Geometry, open: Bits, cell: int, steps: int) -> Bits:
-    """Return the cell and the open cells that a lone knight reaches from it in `steps` moves."""
+    """Return a cell and the open cells that a lone knight can reach from it in `steps` moves."""
     found = edge = bit(cell)
     while steps > 0 and edge != _u64(0):
         edge = spread(board, edge) & open & ~found
@@ -253,7 +253,7 @@ def _within(board: Geometry, open: Bits, cell: int, steps: int) -> Bits:
 
 @compiled(types.boolean(GEOMETRY, _u64, _i64, _i64, _i64, _i64))
 def _may_win_in(board: Geometry, open: Bits, me: int, opp: int, turn: int, plies: int) -> bool:
-    """Return False only if `opp` cannot be without a move after exactly `plies` plies.
+    """Return False only if no line of exactly `plies` plies can leave `opp` without a move.
 
     `turn` is 1 if `me` moves first. To be stuck, `opp` must reach a cell whose exits are all taken.
     All exits have one colour and paths alternate colours, so a path takes an exit at most every
@@ -280,9 +280,9 @@ def _may_win_in(board: Geometry, open: Bits, me: int, opp: int, turn: int, plies
 def _wins_in(
     board: Geometry, open: Bits, me: int, opp: int, turn: int, plies: int, steps: int
 ) -> tuple[int, int]:
-    """Return 1 if some line of exactly `plies` plies ends with `opp` to move and stuck, else 0.
+    """Return whether some line of exactly `plies` plies leaves `opp` to move and stuck: 1 or 0.
 
-    The second number is the number of steps left; −1 if they ran out.
+    The second number returned is the number of steps left; −1 if they ran out.
     """
     if steps == 0 or board.limit == 0:
         return 0, -1
@@ -306,9 +306,10 @@ def _wins_in(
 def _shortest(
     board: Geometry, open: Bits, me: int, opp: int, to_move: int, steps: int
 ) -> tuple[int, int]:
-    """Return the board's cells less the plies of the shortest win, 0 if none; and the steps left.
+    """Return the value of `shortest_win`, and how many of the `steps` of its search are left.
 
-    If the steps run out (−1), the value is an upper bound: no win is shorter.
+    The value is the board's cells less the plies of the shortest win, 0 if there is none. If the
+    steps run out (−1), it is an upper bound: no win is shorter.
     """
     turn = 1 if to_move == me else 0
     plies = turn

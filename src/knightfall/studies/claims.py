@@ -56,7 +56,7 @@ class MeasureUnit(NamedTuple):
     """The unit in which a measure compares heuristics."""
 
     negligible: float
-    """An advantage surely below this counts as none, unless it is significantly above 0."""
+    """An advantage significantly below this counts as none, unless it is proven to be above 0."""
     name: str
     difference: str
     """The words after a difference in a verdict."""
@@ -154,7 +154,7 @@ def judge(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
 
 
 def judge_ply(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
-    """Judge a claim by games in which `who` searches a ply deeper than `than`."""
+    """Judge a claim by games in which `who` searches one ply deeper than `than`."""
     found = judge(claim, measured)
     (a,) = claim.who
     rates = [100 * float(row.mean()) for row in pair_scores(measured, a)]
@@ -186,7 +186,7 @@ def judge_boards(claim: Claim, evidence: Evidence) -> Judgement:
 
 
 def phase_choices(choices: Mapping[str, ScoresByHeuristic], phase: str | None) -> ScoresByHeuristic:
-    """Return the choices of one phase, or of all phases concatenated."""
+    """Return every heuristic's choices in one phase, or in all phases one after the other."""
     if phase is not None or not choices:
         return choices.get(phase or "", {})
     ids = next(iter(choices.values()))
@@ -313,7 +313,7 @@ def meaning(claim: Claim) -> str:
 
 
 def _demand(claim: Claim) -> str:
-    """Return in words what the claim's form requires."""
+    """Return in words which result the claim's form requires."""
     negligible, unit, _ = UNITS[claim.measure]
     least, most = claim.between or (0.0, 0.0)
     small = f"{negligible:g} {unit}".replace("1 points", "1 point")
@@ -385,7 +385,7 @@ def chance_to_win(measured: ScoresByHeuristic, a: str, b: str, pairs: int, ahead
 
 
 def _judge_tournaments(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
-    """Judge a claim of winning k of n tournaments, which depends on luck as well as strength.
+    """Judge a claim that a heuristic won k of n tournaments, given its measured strength.
 
     The count is compared with the chance to win one tournament, whose interval follows from that of
     the strength difference. A count of k in n is within the 95 % range of luck for all chances in
@@ -426,7 +426,7 @@ def _judge_tournaments(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
 
 @dataclass(frozen=True)
 class TableOrder:
-    """Counts of pairs of heuristics by how their order in a study's table compares with the games.
+    """How many pairs of heuristics our games rank in the same order as a study's table.
 
     At 95 %, games confirm the order of some pairs, reverse that of others and leave the rest open.
     """

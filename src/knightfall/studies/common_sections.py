@@ -94,7 +94,7 @@ def _time(fit: ConditionReport) -> str:
 
 
 def _doubts(report: StudiesReport) -> Iterator[str]:
-    """Yield a caveat if the deviations by opponent are larger than chance."""
+    """Yield a caveat if the deviations, summed up by opponent, are too large for chance."""
     biased = [study.id for study in report.studies if study.fit and study.fit.opponents_p < 0.01]
     if biased:
         yield (
@@ -104,7 +104,7 @@ def _doubts(report: StudiesReport) -> Iterator[str]:
 
 
 def mean_square(cells: Sequence[CellFit]) -> float:
-    """Return the mean of the squared deviations in standard deviations; 0 without cells."""
+    """Return the mean of z² over all table cells (1 is expected); 0 without cells."""
     return sum(cell.z**2 for cell in cells) / max(1, len(cells))
 
 
@@ -167,7 +167,7 @@ def conditions_of(study: StudyReport) -> Iterator[str]:
 
 
 def _below(best: float, value: float) -> str:
-    """Return how far a log-likelihood is below the best one."""
+    """Return as text how far a log-likelihood is below the best one."""
     return signed(value - best, 1) if value < best else "0"
 
 
@@ -198,7 +198,7 @@ def resigning_section(report: StudiesReport, charts: Mapping[str, str]) -> Itera
 
 
 def _ranking(report: StudiesReport) -> Iterator[str]:
-    """Yield how resigning changes the league's order, with the largest changes."""
+    """Yield the sentences on how resigning changes the league's order."""
     league = report.league
     if league is None or league.resigning is None:
         return

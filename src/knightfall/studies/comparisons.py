@@ -43,10 +43,10 @@ class Range:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The lead of `a` over `b` in points, its 95 % interval, and p-values for a range.
+    """The lead of `a` over `b` in points, its 95 % interval, and its test against a `Range`.
 
-    `p_for` is the chance of such results if the difference lies just outside the range, `p_against`
-    if it lies just inside.
+    `p_for` is the p-value of the evidence for the claim (the chance of such a lead if the true one
+    lies just outside the supporting range), `p_against` that of the evidence against it.
     """
 
     a: str
@@ -59,9 +59,10 @@ class Comparison:
 
 
 def pair_scores(measured: ScoresByHeuristic, heuristic: str, like: str | None = None) -> PairScores:
-    """Return a heuristic's results.
+    """Return a heuristic's pair scores as an array: opponents × openings.
 
-    Raise a KnightfallError if they are missing or differ in shape from those of `like`.
+    Raise a KnightfallError if they are missing, or if the array of the heuristic `like` has another
+    shape.
     """
     if heuristic not in measured:
         raise KnightfallError(
@@ -83,7 +84,7 @@ def pair_scores(measured: ScoresByHeuristic, heuristic: str, like: str | None = 
 def compare_scores(
     measured: ScoresByHeuristic, a: str, b: str, wanted: Range, points: float = 100.0
 ) -> Comparison:
-    """Compare scores of `a` and `b`; `points` is the worth of a difference of 1."""
+    """Compare the mean scores of `a` and `b`; a difference of 1 in score makes `points` points."""
     mine, theirs = pair_scores(measured, a, like=b), pair_scores(measured, b)
     # Opponents may share openings, so the column is the independent unit, not the pair.
     return _held_against(a, b, difference(mine.mean(axis=0), theirs.mean(axis=0)), points, wanted)
@@ -92,7 +93,7 @@ def compare_scores(
 def compare_growth(
     before: ScoresByHeuristic, after: ScoresByHeuristic, a: str, b: str, wanted: Range
 ) -> Comparison:
-    """Compare the advantage of `a` over `b` in `after` with that in `before`, in points.
+    """Compare the lead of `a` over `b` in `after` with that in `before`: the growth in points.
 
     The two were measured independently, so their variances add up.
     """
@@ -127,12 +128,15 @@ def compare_spreads(
 
 
 def _squares(scores: PairScores) -> PairScores:
-    """Return squared deviations from each opponent's mean."""
+    """Return the squared deviation of each pair score from the mean against its opponent."""
     return (scores - scores.mean(axis=1, keepdims=True)) ** 2 if scores.size else scores
 
 
 def _held_against(a: str, b: str, found: Difference, points: float, wanted: Range) -> Comparison:
-    """Return the comparison with a range; a difference of 1 is worth `points`."""
+    """Return the comparison of `a` and `b` in points, with its p-values for the range `wanted`.
+
+    `found` is their difference in any unit; `points` converts it to points.
+    """
     p_for = max(
         chance(found, wanted.above / points, above=True),
         chance(found, wanted.below / points, above=False),
@@ -156,9 +160,10 @@ def _held_against(a: str, b: str, found: Difference, points: float, wanted: Rang
 
 
 def chance(found: Difference, threshold: float, *, above: bool) -> float:
-    """Return the two-sided p-value of a difference above, or below, a threshold.
+    """Return the two-sided p-value for the true difference being above (or below) a threshold.
 
-    It is below 0.05 if the whole 95 % interval is on that side, and 1 if the mean is on the other.
+    It is below 0.05 if the whole 95 % interval is on the side that `above` names, and 1 if the mean
+    is on the opposite side.
     """
     if (found.mean > threshold) != above or found.mean == threshold:
         return 1.0
@@ -211,11 +216,11 @@ class Judgement:
 
     @property
     def mark(self) -> str:
-        """Return the verdict with its mark."""
+        """Return the verdict as text, preceded by its symbol."""
         return f"{MARKS[self.verdict]} {self.verdict}"
 
     def measured(self, digits: int = 1) -> str:
-        """Return the deciding difference with its interval and, unless it is points, its unit."""
+        """Return the deciding difference as text, with its interval and unit (none for points)."""
         if self.difference is None or self.low is None or self.high is None:
             return "" if self.verdict == "not a claim that can be tested" else "computed"
         if self.unit == "times the cost":

@@ -40,7 +40,7 @@ FactResult = tuple[bool, str]
 
 @dataclass(frozen=True)
 class FactInputs:
-    """The data that a fact is computed from: a study and the course's board of its agents.
+    """The data that a fact is computed from: a study, and which of the course's boards it used.
 
     `given_up` is the share of games that the agents resigned under course conditions. `careless` is
     that share for the same agents without their precaution of choosing a legal move first. A share
@@ -54,7 +54,7 @@ class FactInputs:
 
 
 def judge_fact(name: Fact, inputs: FactInputs) -> Judgement | None:
-    """Return the verdict on a statement; None where it needs games that were not played."""
+    """Return the verdict on a statement; None if it needs games that were not played."""
     if name == "prevents_forfeits":
         if inputs.given_up is None or inputs.careless is None:
             return None
@@ -76,14 +76,14 @@ def second_player_wins(inputs: FactInputs) -> FactResult:
 
 
 def parity_changes(inputs: FactInputs) -> FactResult:
-    """Decide whether row plus column changes parity with each knight's move."""
+    """Decide whether the parity of row plus column changes with each knight's move."""
     moves = [(start, end) for start in range(BOARD.cells) for end in BOARD.knight[start]]
     changes = sum(BOARD.colour(start) != BOARD.colour(end) for start, end in moves)
     return changes == len(moves), f"it changes with {changes} of the board's {len(moves)} moves"
 
 
 def parity_proves(inputs: FactInputs) -> FactResult:
-    """Decide whether the parity of the two knights decides every opening."""
+    """Decide whether the player whom the parity of the knights favours (the hunter) always wins."""
     from knightfall.solver.atlas import survey
 
     found = survey(BOARD)
@@ -113,7 +113,7 @@ def edges_have_fewer_moves(inputs: FactInputs) -> FactResult:
 
 
 def centre_term_reaches_6(inputs: FactInputs) -> FactResult:
-    """Decide whether the difference of two distances from the centre, as coded, reaches ±6."""
+    """Decide whether the difference of two distances from the centre, as coded, can be ±6."""
     far = [
         hypot(BOARD.height / 2 - BOARD.row(cell), BOARD.width / 2 - BOARD.column(cell))
         for cell in range(BOARD.cells)
@@ -125,7 +125,7 @@ def centre_term_reaches_6(inputs: FactInputs) -> FactResult:
 
 
 def cluster_breaks_ties(inputs: FactInputs) -> FactResult:
-    """Decide whether the positional term of open_cluster is too small to outweigh a move."""
+    """Decide whether the positional term of `open_cluster` counts less than one move."""
     sides, window = BOARD.height + BOARD.width, round(BOARD.height / 2)
     centres = [top + window // 2 for top in range(BOARD.height - window + 1)]
     far = [abs(at - centre) for at in range(BOARD.height) for centre in centres]
@@ -137,7 +137,7 @@ def cluster_breaks_ties(inputs: FactInputs) -> FactResult:
 
 
 def doubling_presses(inputs: FactInputs) -> FactResult:
-    """Decide whether weighting the opponent's moves twice leaves the opponent fewer moves."""
+    """Decide whether choosing by `aggressive` leaves the opponent fewer moves than `improved`."""
     left: dict[int, list[int]] = {1: [], 2: []}
     for position in _random_positions(BOARD, 1000, Random(0)):
         after = [position.play(move) for move in position.legal_moves]
@@ -154,7 +154,7 @@ def doubling_presses(inputs: FactInputs) -> FactResult:
 
 
 def _random_positions(board: Board, number: int, rng: Random) -> Iterator[Position]:
-    """Yield unfinished positions of random games, one for each game."""
+    """Yield `number` unfinished positions, each from another random game."""
     starts, found = openings(board), 0
     while found < number:
         position, plies = Position.from_fen(rng.choice(starts)), rng.randint(0, 20)
@@ -169,7 +169,7 @@ def _random_positions(board: Board, number: int, rng: Random) -> Iterator[Positi
 
 
 def no_timeouts(inputs: FactInputs) -> FactResult:
-    """Decide whether the longest step between two clock readings fits into the reserve."""
+    """Decide whether the longest step between two clock readings fits into the time reserve."""
 
     def step(heuristic: str) -> float:
         cost = student_costs(inputs.board, heuristic)
@@ -218,9 +218,10 @@ def _percent(share: Share) -> str:
 
 
 def depth_first_grows(inputs: FactInputs) -> FactResult:
-    """Decide whether searching all lines below a fifth of the board costs more on 8×8 than on 7×7.
+    """Decide whether an evaluation that searches all lines costs more on 8×8 than on 7×7.
 
-    Without it an evaluation looks at one position on any board.
+    The staged heuristics do that when less than a fifth of the board is open. Without it an
+    evaluation looks at one position on any board.
     """
     small, large = (_lines_from_a_fifth(Board.of(side, side)) for side in (7, 8))
     return fmean(large) > 1.1 * fmean(small), (
@@ -232,7 +233,7 @@ def depth_first_grows(inputs: FactInputs) -> FactResult:
 
 
 def _lines_from_a_fifth(board: Board) -> list[int]:
-    """Return tree sizes of random positions with less than a fifth of the board open."""
+    """Return the tree sizes of 2,000 random positions with less than a fifth of the board open."""
     rng, sizes = Random(board.cells), []
     for _ in range(2000):
         first, second, *open = rng.sample(range(board.cells), (board.cells - 1) // 5 + 2)
@@ -278,7 +279,7 @@ class WishResult:
 
 
 def values_in_time(condition: Condition) -> WishResult:
-    """Compute how often one evaluation by all lines to the end takes longer than a whole move."""
+    """Compute how often one evaluation that searches to the end exceeds the time for a move."""
     cost = student_costs(condition.board, BASELINE)
     step = cost.call + cost.forecast + cost.listing + 4 * cost.per_move
     most = round(1000 * condition.time / step)
@@ -304,7 +305,7 @@ def values_in_time(condition: Condition) -> WishResult:
 
 
 def tree_size(position: Position, most: int) -> int:
-    """Return the number of positions in the whole tree below one, itself included, or `most`."""
+    """Return the size of the full tree of a position, the root included; at most `most`."""
     from knightfall.kernel.rules import words
 
     open, mover, waiter = (int(word) for word in words(position)[:3])
@@ -320,7 +321,7 @@ def _tree_size(board: Board, open: int, mover: int, waiter: int, most: float = i
 
 
 def positions_of_phase(phase: str) -> Iterator[Position]:
-    """Yield a position of a phase from each of `GAMES` games of random moves that reach it."""
+    """Yield `GAMES` positions of a phase, each from another game of random moves."""
     starts, rng, found = openings(BOARD), Random(f"wishes/{phase}"), 0
     while found < GAMES:
         position, seen = Position.from_fen(rng.choice(starts)), []
@@ -337,7 +338,7 @@ def positions_of_phase(phase: str) -> Iterator[Position]:
 
 
 def reflections(condition: Condition) -> WishResult:
-    """Compute the depth gained by recognising mirror images, without and with knights placed."""
+    """Compute the depth that recognising mirror images gains on the empty board and in openings."""
     plain, mirrored = (_searched(symmetric) for symmetric in (False, True))
     ratio = plain[1] / mirrored[1]
     gains, saved = _mirrored_openings()
@@ -363,7 +364,7 @@ _ORDINAL = {1: "One", 2: "Two", 3: "Three", 4: "Four"}
 
 
 def _searched(symmetric: bool) -> tuple[int, int]:
-    """Search the empty board: return the depth after `NODES` nodes, and the nodes to `DEPTH`."""
+    """Search the empty board; return the depth after `NODES` nodes, and the nodes to `DEPTH`."""
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.budget import Budget
     from knightfall.search.run_search import SEARCHES, run_search
@@ -375,7 +376,7 @@ def _searched(symmetric: bool) -> tuple[int, int]:
 
 @cache
 def _mirrored_openings() -> tuple[list[float], float]:
-    """Return the plies gained for each class of openings, and the share of mirror images."""
+    """Return what recognising mirror images saves: plies for each class, and share of positions."""
     cells = range(BOARD.cells)
     starts = {_canonical((1 << a | 1 << b, a, b)) for a in cells for b in cells if a != b}
     gains, positions, classes = [], 0, 0
@@ -414,7 +415,7 @@ def _following(spot: _Spot) -> Iterator[_Spot]:
 
 
 def cluster_moves(condition: Condition) -> WishResult:
-    """Compute how often the window of `open_cluster` moves in a game."""
+    """Compute how often the least occupied window of `open_cluster` changes its place in a game."""
     from knightfall.heuristics.explain import explain
 
     rng, starts = Random("wishes/cluster"), openings(BOARD)

@@ -33,7 +33,7 @@ def as_coded(study: Study, heuristic: str) -> Coded:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """How a study's agents searched; only the time per move is fitted."""
+    """How a study's agents searched: mistakes, board, and time per move."""
 
     lost: str = "forfeits"
     ties: str = "first"
@@ -47,16 +47,16 @@ class Condition:
         return StudentOptions(search=search, ends=ends, **asdict(self))
 
     def test_agent(self, study: Study, heuristic: str) -> str:
-        """Return the agent that a study entered with a heuristic."""
+        """Return the study's own agent with a heuristic, as its author coded it."""
         coded = as_coded(study, heuristic)
         return self.agent(coded.id, coded.ends)
 
     def agent(self, heuristic: str, ends: str = "board") -> str:
-        """Return an agent that searches with iterative deepening and a heuristic."""
+        """Return the student agent with a heuristic and iterative deepening, as a string."""
         return str(StudentAgent(heuristic, student_options=self.student_options(ends=ends)))
 
     def opponent(self, name: str) -> str:
-        """Return one of the course's opponents, played by the student's own classes."""
+        """Return an opponent of the course; as in the course, it uses the student's search."""
         ideal = parse_agent(name)
         if not ideal.heuristic:
             return str(ideal)
@@ -72,7 +72,7 @@ class Condition:
         return replace(self, lost="keeps", ties="first")
 
     def words(self) -> str:
-        """Return the condition as an agent's string has it, without the time."""
+        """Return the condition without its time, as options in an agent string."""
         others = replace(self.student_options(), time=None, lost=CHOICES["lost"][0])
         return ", ".join([self.lost, *others.words()])
 
@@ -97,7 +97,7 @@ UNKNOWN_TEXT = "its text does not tell: chosen by the numbers alone"
 
 
 def variants(study: Study) -> tuple[Condition, ...]:
-    """Return every plausible variant of a study's condition, without a time.
+    """Return every condition to try for a study, with the default time.
 
     The earlier course had two boards; one known program scores leaves in their parent's loop.
     """

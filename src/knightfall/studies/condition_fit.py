@@ -35,7 +35,7 @@ GAMES, LEAST_PAIRS = 2800, 30
 """Approximate number of games to try one condition, and the least number of pairs in a cell."""
 
 OTHER_SEED = 1
-"""Added to the seed, so that a condition is not judged by the games that chose it."""
+"""Added to the seed, so that a condition is tested by other games than those that chose it."""
 
 MORE = 5
 """Factor for the number of pairs when the time of the chosen variant is fitted."""
@@ -43,7 +43,7 @@ MORE = 5
 
 @dataclass(frozen=True)
 class TriedVariant:
-    """A variant at its best time, and the likelihood of the published numbers under it."""
+    """A variant of a condition at its best time, and how likely it makes the published numbers."""
 
     variant: str
     time: int
@@ -56,7 +56,7 @@ class TriedVariant:
 
 @dataclass(frozen=True)
 class TriedTime:
-    """A time per move that was tried for the chosen variant."""
+    """A time per move tried with the chosen variant, and the likelihood under it."""
 
     time: int
     loglikelihood: float
@@ -65,7 +65,7 @@ class TriedTime:
 
 @dataclass(frozen=True)
 class HalfFit:
-    """A fit on every other heuristic, and chi-square over the cells of the rest."""
+    """A cross-validation: a fit to half of the heuristics, and its chi-square on the other half."""
 
     variant: str
     time: int
@@ -75,7 +75,7 @@ class HalfFit:
 
 @dataclass(frozen=True)
 class StudyFit:
-    """The condition chosen for a study, and everything that was tried.
+    """The condition chosen for a study, and all variants and times that were tried.
 
     `choices` is the number of variants and times that it was chosen among.
     """
@@ -90,7 +90,7 @@ class StudyFit:
 
 
 def pairs_for(study: Study) -> int:
-    """Return the number of pairs of each heuristic against each opponent in a trial."""
+    """Return how many pairs each heuristic plays against each opponent in a trial."""
     return max(LEAST_PAIRS, GAMES // (2 * len(study.opponents) * len(study.heuristics)))
 
 
@@ -135,7 +135,7 @@ def _of_study(
 
 
 def _times_between(times: Sequence[int], best: int) -> list[int]:
-    """Return the times halfway, on a logarithmic scale, from the best time to its neighbours."""
+    """Return the geometric means of the best time and its neighbours in `times`."""
     at = times.index(best)
     near = {*times[max(0, at - 1) : at + 2]} - {best}
     return [round(sqrt(best * other) / 100) * 100 for other in sorted(near)]
@@ -149,7 +149,7 @@ def number_of_trials(chosen: Sequence[Study]) -> int:
 def every_variant(
     chosen: Sequence[Study], times: Sequence[int] = TIMES
 ) -> list[tuple[str, Condition]]:
-    """Return every variant of every study at every time."""
+    """Return every (study id, condition) to try: each variant of each study at each time."""
     return [
         (study.id, replace(variant, time=time))
         for study in chosen
@@ -159,7 +159,7 @@ def every_variant(
 
 
 def choose_condition(study: Study, found: Mapping[Condition, Prediction]) -> StudyFit:
-    """Return the most likely condition of a study, given a prediction for each one tried."""
+    """Return the most likely of the conditions in `found`, which maps each to its prediction."""
     known = plausible(study)
     cells = {condition: _evidence(study, one) for condition, one in found.items()}
     best = _best(cells, known)
@@ -190,7 +190,7 @@ def choose_condition(study: Study, found: Mapping[Condition, Prediction]) -> Stu
 
 
 def choose_time(study: Study, fit: StudyFit, found: Mapping[Condition, Prediction]) -> StudyFit:
-    """Return the fit with the most likely time, given predictions for its variant."""
+    """Return the fit with its time per move replaced by the most likely one that was tried."""
     tried = {
         condition: TriedTime(
             condition.time,
@@ -207,7 +207,7 @@ def choose_time(study: Study, fit: StudyFit, found: Mapping[Condition, Predictio
 
 
 def _evidence(study: Study, prediction: Prediction) -> list[Cell]:
-    """Return everything published, once: every cell, and totals without cells."""
+    """Return all published numbers without repetition: cells, and totals printed without cells."""
     return [*prediction.cells(study), *prediction.tournaments(study)]
 
 
@@ -231,7 +231,10 @@ def _half(
     known: Sequence[Condition],
     part: int,
 ) -> HalfFit:
-    """Fit on every other heuristic, starting at `part`; judge by the tables of the rest."""
+    """Fit the condition to half of the heuristics, and test it on the other half.
+
+    The fit uses every other heuristic, beginning with number `part` (0 or 1).
+    """
     shown = [id for id in study.heuristics if id in study.wins]
     mine = set(shown[part::2])
     cells = {

@@ -29,7 +29,7 @@ from knightfall.studies.published import Study, studies
 
 
 LEAST_VARIANCE = 0.02
-"""Least variance of a pair's score: even if all pairs went the same way, the next may not."""
+"""Least variance assumed for a pair's score, even if all pairs of a trial had the same score."""
 
 
 @dataclass(frozen=True)
@@ -51,17 +51,17 @@ class Cell:
 
     @property
     def spread(self) -> float:
-        """Return the standard deviation of published less predicted."""
+        """Return the standard deviation of the published number less its prediction."""
         return sqrt(self.predicted * (1 - self.predicted) / self.games + self.variance)
 
     @property
     def z(self) -> float:
-        """Return the deviation in standard deviations."""
+        """Return how many standard deviations the published number is above the prediction."""
         return (self.published - self.predicted) / self.spread
 
     @property
     def loglikelihood(self) -> float:
-        """Return the logarithm of the normal density at the deviation."""
+        """Return the log-likelihood of the published number: normal, centred on the prediction."""
         return -0.5 * (self.z**2 + log(2 * pi * self.spread**2))
 
 
@@ -75,7 +75,7 @@ class Prediction:
     variances: npt.NDArray[np.float64]
 
     def cells(self, study: Study) -> list[Cell]:
-        """Return every cell that a study published, of all its distinct tournaments."""
+        """Return every legible table cell of a study with its prediction, each tournament once."""
         return [
             Cell(
                 heuristic,
@@ -93,7 +93,7 @@ class Prediction:
         ]
 
     def tournaments(self, study: Study) -> list[Cell]:
-        """Return the published totals of distinct tournaments without cells."""
+        """Return the published totals, with predictions, of tournaments that print no cells."""
         found = []
         for row, heuristic in enumerate(self.heuristics):
             for rate in study.other_tournaments(heuristic):
@@ -101,13 +101,16 @@ class Prediction:
         return found
 
     def totals(self, study: Study) -> list[Cell]:
-        """Return each heuristic's win rate over all published games."""
+        """Return each heuristic's win rate over all published games, with its prediction."""
         return [
             self._total(row, id, *study.overall_rate(id)) for row, id in enumerate(self.heuristics)
         ]
 
     def _total(self, row: int, heuristic: str, rate: float, games: int) -> Cell:
-        """Return the total over all opponents, with its variance less the binomial's."""
+        """Return a published total over all opponents with its prediction.
+
+        Its `variance` is the total variance less that of a binomial, which `Cell.spread` adds.
+        """
         mean = float(self.rates[row].mean())
         own = float(self.variances[row].sum()) / len(self.opponents) ** 2
         # Opponents differ in strength, so the total varies less than a binomial with the mean rate.
@@ -118,7 +121,7 @@ class Prediction:
 def predict(
     heuristics: Sequence[str], opponents: Sequence[str], scores: npt.NDArray[np.int8]
 ) -> Prediction:
-    """Predict rates from pair scores 0, 1, 2 by heuristic, opponent and opening.
+    """Return win rates predicted from games won per pair: heuristics × opponents × openings.
 
     Half a pair won and half a pair lost are added to each cell, so that no rate is 0 or 1.
     """
@@ -139,7 +142,7 @@ Counts = list[list[list[int]]]
 def faithful_plan(
     study: Study, condition: Condition, pairs: int, seed: int, **options: str
 ) -> Plan:
-    """Return a study's tournament as its author's agents would play it."""
+    """Return the plan of a study's tournament between its author's agents under a condition."""
     test = partial(condition.test_agent, study)
     return study_tournament_plan(study, test, condition.opponent, pairs, seed, **options)
 
@@ -152,7 +155,7 @@ def study_tournament_plan(
     seed: int,
     **options: str,
 ) -> Plan:
-    """Return a study's tournament, with `improved` first among the test agents.
+    """Return the plan of a study's tournament, with `improved` as the first test agent.
 
     `test` maps a heuristic to its agent, `opponent` a course name to its agent.
     """
@@ -221,14 +224,14 @@ def _prediction(id: str, counts: Counts) -> Prediction:
 
 
 def as_scores(counts: Counts) -> npt.NDArray[np.int8]:
-    """Return pair scores with these counts, in arbitrary order."""
+    """Return an array with as many pair scores 0, 1 and 2 as `counts` says, in arbitrary order."""
     return np.array([[np.repeat([0, 1, 2], cell) for cell in row] for row in counts], np.int8)
 
 
 def _player_of_trials(
     pairs: dict[str, int], seed: int
 ) -> Callable[[tuple[str, Condition]], Counts]:
-    """Import what a trial needs, and return the function that plays it."""
+    """Import what a trial needs; return the function that plays a trial."""
     from knightfall.search import game_loop as game_loop
 
     return lambda wanted: play_trial(wanted, pairs[wanted[0]], seed)
@@ -238,7 +241,7 @@ def _player_of_trials(
 
 
 class _TrialsFile:
-    """The stored trials: a file in the data folder, by engine and by the trial's plan."""
+    """The file in the data folder that stores trials by engine and by the trial's plan."""
 
     def __init__(self) -> None:
         self.path = data_folder() / "trials.json"
@@ -251,7 +254,7 @@ class _TrialsFile:
         self._rows = kept.get(engine(), {})
 
     def get(self, plan: Plan) -> Counts | None:
-        """Return the stored counts of a trial; None if missing or not those of the plan."""
+        """Return the stored counts of a trial; None if they are missing or do not fit the plan."""
         counts, tests = self._rows.get(plan.key(engine())), int(plan.options["tests"])
         if counts is None or len(counts) != tests:
             return None

@@ -45,7 +45,7 @@ class NodeCosts:
     """The time of 2,500 nodes of `improved`, if it was recorded."""
 
     def nodes(self, heuristic: str) -> int:
-        """Return the nodes that take the time of 2,500 nodes of `improved`; at least one."""
+        """Return how many nodes a heuristic gets in the time of 2,500 nodes of `improved`."""
         if heuristic not in self.ratios:
             raise KnightfallError(
                 f"the cost of {heuristic!r} in {self.conditions} was not measured"
@@ -57,24 +57,27 @@ class NodeCosts:
 
 @cache
 def compiled_costs() -> NodeCosts:
-    """Return the node costs in knightfall's compiled searches."""
+    """Return the node costs of the studies' heuristics in knightfall's compiled searches."""
     return _recorded(COMPILED_FILE, "compiled searches")
 
 
 @cache
 def wish_costs() -> NodeCosts:
-    """Return the node costs of the heuristics that the studies' authors wished for."""
+    """Return the node costs of the heuristics in the studies' wishes."""
     return _recorded(WISH_FILE, "compiled searches")
 
 
 @cache
 def large_costs() -> NodeCosts:
-    """Return the node costs on 8×8, relative to `improved` on 8×8."""
+    """Return the costs of a node on 8×8, relative to a node of `improved` on 8×8."""
     return _recorded(LARGE_FILE, "compiled searches on 8×8")
 
 
 def equal_time_nodes(heuristic: str) -> int:
-    """Return a heuristic's nodes at equal time, whether a study entered it or wished for it."""
+    """Return how many nodes a heuristic gets in the time of 2,500 nodes of `improved`.
+
+    Its cost is among `compiled_costs`, or among `wish_costs` if no study entered it.
+    """
     entered, wished = compiled_costs(), wish_costs()
     known = heuristic in entered.ratios or heuristic not in wished.ratios
     return (entered if known else wished).nodes(heuristic)
@@ -124,8 +127,10 @@ LIKE_UNTIMED = "improved"
 
 @dataclass(frozen=True, slots=True)
 class StudentCosts:
-    """Costs in nanoseconds: a list of n moves costs ``listing + per_move·n``, an evaluation ``score
-    + score_open·(open cells) + score_move·(M(me) + M(opp))``.
+    """Costs of the steps of a student's search, in nanoseconds.
+
+    A list of n moves costs ``listing + per_move·n``, an evaluation
+    ``score + score_open·(open cells) + score_move·(M(me) + M(opp))``.
     """
 
     forecast: int
@@ -139,7 +144,7 @@ class StudentCosts:
 
 @cache
 def student_costs(board: str, heuristic: str) -> StudentCosts:
-    """Return the costs on a board (``early`` or ``later``) with a heuristic.
+    """Return the costs of a student's search steps with a heuristic; `board` is early or later.
 
     A sum that was not timed as a whole costs the sum of its parts, those of all its stages
     included. A member of a family costs as much as the nearest timed one, ``coded:X`` as much as X.
@@ -158,7 +163,7 @@ def student_costs(board: str, heuristic: str) -> StudentCosts:
 
 
 def _rows(known: Mapping[str, Any], heuristic: str) -> list[Any]:
-    """Return the measured row of a heuristic, or else the rows of its parts."""
+    """Return the timing of a heuristic, or, if it was not timed as a whole, those of its atoms."""
     for id in (heuristic, heuristic.removeprefix(CODED)):
         if id in known:
             return [known[id]]
@@ -170,7 +175,7 @@ def _rows(known: Mapping[str, Any], heuristic: str) -> list[Any]:
 
 
 def _like(known: Mapping[str, Any], atom: str) -> str:
-    """Return the id under which the cost of an atom is recorded."""
+    """Return the timed heuristic whose cost is used for an atom: itself or the nearest one."""
     for id in (atom, atom.removeprefix(CODED)):
         if id in known:
             return id

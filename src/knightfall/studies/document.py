@@ -100,7 +100,7 @@ def _title(report: StudiesReport) -> str:
 
 
 def _owed(report: StudiesReport) -> Iterator[str]:
-    """Yield the claims that hold only because of the agents' mistakes."""
+    """Yield the section on claims that hold only because of the agents' mistakes."""
     owed = list(owed_to_mistakes(report))
     if not owed:
         return
@@ -198,7 +198,7 @@ def summary(report: StudiesReport) -> list[str]:
 
 
 def _explained(report: StudiesReport) -> Iterator[str]:
-    """Yield how well the replayed games explain the published numbers."""
+    """Yield the sentences on how well the replayed games explain the published numbers."""
     cells = [cell for fit in report.fits for cell in fit.cells]
     if not cells:
         return
@@ -213,7 +213,10 @@ def _explained(report: StudiesReport) -> Iterator[str]:
 
 
 def owed_to_mistakes(report: StudiesReport) -> Iterator[tuple[str, str]]:
-    """Yield (study, sentence) of claims that hold as played but not with the mistakes corrected."""
+    """Yield (study, sentence) of each claim that holds only with the agents' mistakes.
+
+    With the mistakes corrected (budget `never`) its opposite is shown.
+    """
     if not {"course", "never"} <= set(report.budgets):
         return
     for study in report.studies:
@@ -226,7 +229,7 @@ def owed_to_mistakes(report: StudiesReport) -> Iterator[tuple[str, str]]:
 
 
 def _mistakes(report: StudiesReport) -> Iterator[str]:
-    """Yield how many points resigning cost, and how many claims hold only because of mistakes."""
+    """Yield the sentences on what resigning cost, and on claims that hold only by mistakes."""
     if not {"course", "never"} <= set(report.budgets):
         return
     rows = {
@@ -293,7 +296,7 @@ def _fate(report: StudiesReport, budget: str) -> str:
 
 
 def _knowledge(report: StudiesReport) -> Iterator[str]:
-    """Yield whether what a heuristic knows is worth its cost."""
+    """Yield the sentences on whether better heuristics are worth their cost in time."""
     better = {budget: _better(report, budget) for budget in report.budgets}
     if "nodes" not in better or len(better) < 2:
         return
@@ -315,7 +318,7 @@ def _knowledge(report: StudiesReport) -> Iterator[str]:
 
 
 def _others(report: StudiesReport) -> int:
-    """Return how many heuristics were compared with `improved`."""
+    """Return how many heuristics `_better` compares with `improved`."""
     return sum(
         bool(row.measured) and row.heuristic != BASELINE
         for study in report.studies
@@ -324,7 +327,7 @@ def _others(report: StudiesReport) -> int:
 
 
 def _better(report: StudiesReport, budget: str) -> set[str]:
-    """Return the heuristics that are significantly better than `improved`, opening by opening."""
+    """Return the heuristics that score significantly more than `improved` on the same openings."""
     return {
         row.heuristic
         for study in report.studies
@@ -402,7 +405,7 @@ def why_no_charts() -> str:
 
 
 def _drawn(report: StudiesReport) -> dict[str, tuple[str, str]]:
-    """Return the charts that can be drawn (see `charts`)."""
+    """Return the charts by name (see `studies_charts.charts`); none if they cannot be drawn."""
     if why_no_charts():
         return {}
     from knightfall.studies.studies_charts import charts  # here, because it needs matplotlib
@@ -411,7 +414,7 @@ def _drawn(report: StudiesReport) -> dict[str, tuple[str, str]]:
 
 
 def rendered(report: StudiesReport) -> dict[str, str]:
-    """Return every file of a report by name; the same report gives the same files.
+    """Return the content of every file of a report, by name.
 
     Without matplotlib the charts are missing, and the pages do not mention them.
     """

@@ -19,17 +19,17 @@ BEGIN, END = "<!-- begin timings -->", "<!-- end timings -->"
 
 
 def heading(level: int, text: str, id: str) -> str:
-    """Return a heading that `[links](#id)` lead to."""
+    """Return a heading with an anchor, so that `[text](#id)` links to it."""
     return f'{"#" * level} <a id="{id}"></a>{text}'
 
 
 def bullets(items: Iterable[str]) -> str:
-    """Return a list."""
+    """Return a bulleted list."""
     return "\n".join(f"- {item}" for item in items)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = True) -> str:
-    """Return a table, right-aligned from its second column on if these are `numbers`.
+    """Return a table; with `numbers`, its columns from the second on are right-aligned.
 
     A newline in a cell becomes a line break.
     """
@@ -49,7 +49,7 @@ def fold(title: str, inside: str) -> str:
 
 
 def chart(name: str, charts: Mapping[str, str]) -> list[str]:
-    """Return an image link to a chart, if it is among `charts`: descriptions by name."""
+    """Return an image link to a chart; empty if `charts` (descriptions by name) lacks it."""
     return [f"![{charts[name]}]({name}.svg)"] if name in charts else []
 
 
@@ -115,7 +115,7 @@ def _table_open(self: Any, tokens: Sequence[Token], at: int, options: Any, env: 
 
 
 def _contents(tokens: Sequence[Token]) -> str:
-    """Return links to the sections."""
+    """Return a table of contents: links to the page's sections."""
     titles = [title.content for token, title in pairwise(tokens) if token.markup == "##"]
     found = [re.match(r'<a id="(.+?)"></a>([^:]+)', title) for title in titles]
     links = [f'<a href="#{one[1]}">{escape(one[2])}</a>' for one in found if one]

@@ -58,7 +58,7 @@ def grades(
     options: RunnerOptions = DEFAULT,
     progress: Callable[[int], None] = lambda done: None,
 ) -> list[HeuristicGrade]:
-    """Return the grades of heuristics in order; `progress` is called with their number so far."""
+    """Return the grades of heuristics in order; `progress` gets the number of finished grades."""
     kept = _GradesFile(openings, seed)
     missing = [id for id in heuristics if id not in kept]
     progress(len(heuristics) - len(missing))
@@ -104,7 +104,7 @@ def grade_of(heuristic: str, openings: int, seed: int) -> HeuristicGrade:
 
 
 def _grader(openings: int, seed: int) -> Callable[[str], HeuristicGrade]:
-    """Import what grading needs, and return the function that grades a heuristic."""
+    """Import what grading needs; return the function that grades a heuristic."""
     from knightfall.oracle import grade as grade
 
     return partial(grade_of, openings=openings, seed=seed)
@@ -123,7 +123,7 @@ _GRADE = {
 
 
 class _GradesFile:
-    """The stored grades: a file in the data folder, by agent, engine, openings and seed."""
+    """The file in the data folder that stores grades by agent, engine, openings and seed."""
 
     def __init__(self, openings: int, seed: int) -> None:
         self.path = data_folder() / "grades.json"
@@ -157,7 +157,7 @@ class _GradesFile:
 
 
 POSITIONS = 300
-"""Positions in each phase."""
+"""Default number of positions with a real choice in each phase."""
 
 Choices = Mapping[str, Mapping[str, PairScores]]
 """By phase, then by heuristic: one row with 1 for each position whose win is kept and 0 for each
@@ -179,7 +179,7 @@ class ChoicePosition:
 
 
 def choosing_heuristics(studies: Sequence[Study]) -> tuple[str, ...]:
-    """Return the heuristics that some claim compares by their choices."""
+    """Return the heuristics that any claim compares by their choices of single moves."""
     claims = [claim for study in studies for claim in study.claims if claim.measure == "choices"]
     named = [id for claim in claims for id in (*claim.who, *claim.than) if id != CHANCE]
     return tuple(dict.fromkeys(named))
@@ -191,7 +191,7 @@ def choices(
     seed: int = 0,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Choices:
-    """Return every heuristic's choices in `positions` positions of each phase."""
+    """Return which real choices every heuristic gets right, in `positions` positions per phase."""
     agents = {id: parse_agent(f"id({id}, depth=1, plain)") for id in heuristics}
     found: dict[str, dict[str, PairScores]] = {}
     for number, phase in enumerate(PHASES):
@@ -205,7 +205,7 @@ def choices(
 
 
 def choice_positions(phase: Phase, number: int, seed: int) -> Iterator[ChoicePosition]:
-    """Yield positions of a phase with a real choice, the same for the same seed."""
+    """Yield random positions of a phase with a real choice; the seed determines them."""
     board = Board.of(7, 7)
     truth, found = Solver.of(board), 0
     starts = shuffled(openings(board), seed)
@@ -221,7 +221,7 @@ def choice_positions(phase: Phase, number: int, seed: int) -> Iterator[ChoicePos
 
 
 def _random_position(start: Position, phase: Phase, rng: Random) -> Position | None:
-    """Return a position of a phase in a random game; None if the game ends before."""
+    """Return a position of a phase in a random game; None if the game does not reach one."""
     cells = start.board.cells
     first, last = {"opening": (2, cells // 3), "middle": (cells // 3, 2 * cells // 3)}.get(
         phase, (2 * cells // 3, cells - 6)

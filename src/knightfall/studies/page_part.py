@@ -19,7 +19,7 @@ PAGE, NUMBERS = "index.html", "report.json"
 
 
 def report_page() -> bytes | None:
-    """Return the whole report as HTML; None where there is no report."""
+    """Return the whole report as HTML; None if no report has been written."""
     return _read(PAGE)
 
 
@@ -32,7 +32,7 @@ def _read(name: str) -> bytes | None:
 
 @cache
 def in_short() -> dict[str, Any]:
-    """Return each study with its claims, and with verdicts where there is a report."""
+    """Return each study with its claims, and with their verdicts if a report has been written."""
     from knightfall.studies.published import studies
 
     text = _read(NUMBERS)

@@ -24,7 +24,7 @@ from knightfall.studies.student_options import STUDENTS_TIME
 
 BudgetName = Literal["course", "time", "nodes", "never"]
 BUDGETS: tuple[BudgetName, ...] = get_args(BudgetName)
-"""In the order of the report: the authors' conditions come first."""
+"""All budgets in the order of the report: the authors' conditions come first."""
 
 STUDENTS: tuple[BudgetName, ...] = ("course", "never")
 """The budgets in which agents play as students wrote them, with and without resigning."""
@@ -46,7 +46,7 @@ POWER = "power"
 """The budget name of plans with more computing power."""
 
 MORE_POWER = 10
-"""Factor for the time per move in these plans."""
+"""Factor for the time per move in plans with more computing power."""
 
 FORFEITS = "without the safety move"
 """The budget name of plans in which agents resign instead of making some legal move."""
@@ -70,10 +70,10 @@ as a hundred games of the others. No study entered them by themselves.
 
 
 DEAR = (*PLAYS_OUT, "shortest_win", "shortest_win_difference")
-"""Heuristics whose leaves search on: a node costs 9 to 103 times as much as one of `improved`."""
+"""Heuristics that search at every leaf: a node costs 9 to 103 times as much as with `improved`."""
 
 DEAR_SHARE = 10
-"""Divisor of the pairs for wishes with such heuristics at equal nodes."""
+"""Divisor of the pairs for wishes with `DEAR` heuristics at equal nodes."""
 
 
 def budgets_named(text: str) -> tuple[BudgetName, ...]:
@@ -90,7 +90,7 @@ def budgets_named(text: str) -> tuple[BudgetName, ...]:
 
 
 def nodes_of(budget: BudgetName) -> Callable[[str], int]:
-    """Return the function that maps a heuristic to its agent's nodes."""
+    """Return a function that gives the node budget of an agent with a given heuristic."""
     match budget:
         case "time":
             return equal_time_nodes
@@ -109,7 +109,7 @@ def study_plan(
     pairs: int = PAIRS,
     seed: int = 0,
 ) -> Plan:
-    """Return a study's tournament at a budget, with `improved` first among the test agents.
+    """Return the plan of a study's tournament at a budget; `improved` is the first test agent.
 
     `condition` is how its author's agents played; only some budgets use it.
     """
@@ -123,10 +123,10 @@ def wish_plan(
     pairs: int = PAIRS,
     seed: int = 0,
 ) -> Plan | None:
-    """Return a study's tournament with the heuristics that its author wished for.
+    """Return a study's tournament with the heuristics of its wishes; None if there are none.
 
     The openings are those of the study's own tournament; with expensive heuristics at equal nodes,
-    only the first tenth of them. None if no wish needs other heuristics than the study's own.
+    only the first tenth of them. No plan is needed if the wishes name only heuristics of the study.
     """
     wished = study.wished(budget)
     if budget == "nodes" and set(wished) & set(DEAR):
@@ -160,10 +160,10 @@ def claim_plans(
     pairs: int = PAIRS,
     seed: int = 0,
 ) -> dict[str, Plan]:
-    """Return the games that only some of a study's claims need, by name.
+    """Return plans of additional games that single claims of a study need, by name.
 
-    Games as the author's agents played have half as many pairs and need the course budget; boards
-    are compared only if equal time is played.
+    Games between the author's agents have half as many pairs and are played only if `budgets`
+    includes `course`; boards are compared only if it includes `time`.
     """
     found: dict[str, Plan] = {}
     half = max(1, pairs // 2)
@@ -211,7 +211,7 @@ def _match(
 
 
 def _opponent(name: str, nodes: Callable[[str], int]) -> str:
-    """Return an opponent of the course; a deepening agent gets the nodes of its heuristic."""
+    """Return an opponent of the course; iterative deepening gets `nodes(heuristic)` nodes."""
     agent: Agent = parse_agent(name)
     if isinstance(agent, DeepeningAgent):
         agent = replace(agent, budget=Budget(nodes=nodes(agent.heuristic)))
@@ -221,15 +221,15 @@ def _opponent(name: str, nodes: Callable[[str], int]) -> str:
 # -- resigning -----------------------------------------------------------------------------
 
 SWEEP_TIMES = (2_500, 10_000, 40_000, 160_000)
-"""Times per move in microseconds; 10,000 are some four hundred nodes."""
+"""Times per move in microseconds; 10,000 µs suffice for about four hundred nodes."""
 
 SWEEP_OPPONENTS = ("2017a:Random", "2017a:MM_Null", "2017a:MM_Improved", "2017a:AB_Improved")
 
 
 def resigning_plan(pairs: int, seed: int) -> Plan:
-    """Return the games that show what resigning costs: `improved` on the later board.
+    """Return a tournament that measures what resigning costs `improved` on the later board.
 
-    At each of several times it plays once resigning lost games and once playing on. A deeper search
+    At each time per move one agent resigns lost games, another plays on. A deeper search
     sees sooner that a game is lost. Resigning then gives away games that a weak opponent would
     still have lost.
     """
@@ -272,10 +272,11 @@ def league_heuristics(chosen: Iterable[Study]) -> tuple[str, ...]:
 def league_plan(
     heuristics: Sequence[str], budget: BudgetName, pairs: int = PAIRS, seed: int = 0
 ) -> Plan:
-    """Return a league in which every heuristic plays every other; `pairs` is that of a tournament.
+    """Return the plan of a league in which every heuristic plays every other.
 
-    Each match has openings of its own: with the same few for all, their luck would stretch or
-    shrink the whole table.
+    `pairs` is the number for each opponent in a tournament; a league match has one in
+    `LEAGUE_SHARE` of them. The matches have different openings: with the same few for all, their
+    luck would stretch or shrink the whole table.
     """
     entrants = tuple(Entrant(_league_agent(id, budget), id) for id in heuristics)
     return Plan(
@@ -291,7 +292,7 @@ def league_plan(
 
 
 def _league_agent(heuristic: str, budget: BudgetName) -> str:
-    """Return the agent of a heuristic: like a student of the later course, or with nodes."""
+    """Return the agent of a heuristic: a student agent at a budget of `STUDENTS`, else plain."""
     if budget not in STUDENTS:
         return agent_of(heuristic, nodes_of(budget)(heuristic))
     condition = Condition(time=STUDENTS_TIME)

@@ -26,7 +26,7 @@ LEAST_SHARED = 4
 
 @dataclass(frozen=True)
 class PrintedCell:
-    """Games won and lost against one opponent; a number is None where it cannot be read.
+    """A table cell: games won and lost against one opponent; None where illegible.
 
     Some tables print no losses at all: `has_losses` is False.
     """
@@ -36,7 +36,7 @@ class PrintedCell:
     has_losses: bool = True
 
     def wins(self, games: int) -> int | None:
-        """Return the games won of `games`, from the losses if need be."""
+        """Return how many of `games` were won; if only the losses are legible, by subtraction."""
         if self.won is not None or self.lost is None:
             return self.won
         return games - self.lost
@@ -54,7 +54,7 @@ def _shown(number: int | None) -> str:
 
 @dataclass(frozen=True)
 class UnplacedNumbers:
-    """Numbers of one agent that are legible while their opponents are not."""
+    """Legible numbers of one agent whose table columns, and so opponents, are unknown."""
 
     won: tuple[int, ...] = ()
     lost: tuple[int, ...] = ()
@@ -80,16 +80,16 @@ class PrintedTable:
 
     @property
     def heuristics(self) -> tuple[str, ...]:
-        """Return the heuristics that the table shows anything of."""
+        """Return the heuristics for which the table shows any number."""
         return tuple(dict.fromkeys([*self.cells, *self.rates, *self.unplaced]))
 
     def wins(self, heuristic: str, games: int) -> tuple[int | None, ...]:
-        """Return the games won against each opponent; empty where the table has no cells."""
+        """Return the games won against each opponent; empty if the heuristic has no cells here."""
         return tuple(cell.wins(games) for cell in self.cells.get(heuristic, ()))
 
 
 def same_tournament(one: PrintedTable, other: PrintedTable, games: int) -> bool:
-    """Return whether two tables share enough numbers and all of them agree."""
+    """Return whether two tables show the same tournament: enough shared numbers, all equal."""
     shared = list(_shared(one, other, games))
     return len(shared) >= LEAST_SHARED and all(a == b for a, b in shared)
 
@@ -115,7 +115,7 @@ class PlayedTournament:
     games: int
 
     def wins(self, heuristic: str) -> tuple[int | None, ...]:
-        """Return the games won against each opponent; empty where no table has its cells."""
+        """Return the games won against each opponent; empty if no table has such cells."""
         rows = [table.wins(heuristic, self.games) for table in self.tables]
         shown = [row for row in rows if row]
         return tuple(
@@ -124,27 +124,27 @@ class PlayedTournament:
         )
 
     def printed_rate(self, heuristic: str) -> Decimal | None:
-        """Return the win rate in % that is legible in print."""
+        """Return the printed win rate in %; None if no table prints a legible one."""
         for table in self.tables:
             if heuristic in table.rates:
                 return table.rates[heuristic]
         return None
 
     def rate_of_cells(self, heuristic: str) -> float | None:
-        """Return the win rate from 0 to 1 by the cells; None unless all are known."""
+        """Return the win rate (0 to 1) computed from the cells; None unless all are legible."""
         wins = self.wins(heuristic)
         won = [one for one in wins if one is not None]
         return sum(won) / (len(won) * self.games) if won and len(won) == len(wins) else None
 
     def rate(self, heuristic: str) -> float | None:
-        """Return the win rate from 0 to 1: by the cells, else as printed, else None."""
+        """Return the win rate (0 to 1) computed from the cells, else the printed one, else None."""
         by_cells, printed = self.rate_of_cells(heuristic), self.printed_rate(heuristic)
         if by_cells is None and printed is not None:
             return float(printed) / 100
         return by_cells
 
     def total(self, heuristic: str) -> Decimal | None:
-        """Return the printed win rate in %, or that of the cells where print is illegible."""
+        """Return the printed win rate in %; if it is illegible, the one computed from the cells."""
         printed, by_cells = self.printed_rate(heuristic), self.rate_of_cells(heuristic)
         if printed is None and by_cells is not None:
             return Decimal(100 * by_cells).quantize(Decimal("0.1"))
@@ -214,7 +214,7 @@ def read_cell(text: str | int) -> PrintedCell:
 
 
 def read_table(table: dict[str, Any]) -> PrintedTable:
-    """Return the table described by TOML of the shape `TABLE`."""
+    """Return a printed table, read from a TOML table that has the fields of `TABLE`."""
     cells = {id: tuple(map(read_cell, row)) for id, row in table.get("cells", {}).items()}
     unplaced = {
         id: UnplacedNumbers(**{name: tuple(row) for name, row in rows.items()})
@@ -233,7 +233,7 @@ def read_table(table: dict[str, Any]) -> PrintedTable:
 
 
 def read_example(table: dict[str, Any]) -> PrintedExample:
-    """Return the example described by TOML of the shape `EXAMPLE`."""
+    """Return a worked example, read from a TOML table that has the fields of `EXAMPLE`."""
     return PrintedExample(
         name=table["name"],
         place=table["place"],

@@ -108,7 +108,7 @@ class Claim:
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """Return the comparisons that the claim consists of."""
+        """Return every pair (heuristic of `who`, heuristic of `than`) that the claim compares."""
         return tuple((a, b) for a in self.who for b in self.than)
 
 
@@ -126,7 +126,7 @@ class WishComparison:
 
 @dataclass(frozen=True)
 class Wish:
-    """What an author would have tried with more time, paraphrased, and how to run it.
+    """Something that an author would have tried with more time, and the commands that try it.
 
     It is measured by games of its comparisons at each of `budgets`, by the computation `finding`,
     or by both.
@@ -162,7 +162,7 @@ class Coded:
 
 @dataclass(frozen=True)
 class Study:
-    """A published study, by heuristic; fields that it does not print are empty."""
+    """A published study: its tables, claims, errata and wishes. What it does not print is empty."""
 
     id: str
     title: str
@@ -196,7 +196,7 @@ class Study:
         return tuple(id for id in self.entrants.values() if id not in self.not_reproducible)
 
     def wished(self, budget: str) -> tuple[str, ...]:
-        """Return the heuristics of its wishes at a budget that the study did not enter."""
+        """Return the heuristics that its wishes compare at a budget, without the study's own."""
         named = [
             id
             for wish in self.wishes
@@ -208,7 +208,7 @@ class Study:
 
     @property
     def opponents(self) -> tuple[str, ...]:
-        """Return the opponents of the study's protocol, as agents."""
+        """Return the agent strings of the opponents in the study's protocol."""
         return protocol_named(self.protocol).opponents
 
     @property
@@ -218,12 +218,12 @@ class Study:
 
     @cached_property
     def played(self) -> tuple[PlayedTournament, ...]:
-        """Return the distinct tournaments; one that was printed twice is included once."""
+        """Return the distinct tournaments; one that two tables print is included once."""
         return played_tournaments(self.tables, self.games_per_opponent)
 
     @cached_property
     def tournaments(self) -> Mapping[str, tuple[Decimal | None, ...]]:
-        """Return the win rate in % in each distinct tournament; None where it cannot be read.
+        """Return each heuristic's win rate in % in every distinct tournament; None if illegible.
 
         Where the printed rate is illegible, it is computed from the cells if they are known.
         """
@@ -236,7 +236,7 @@ class Study:
 
     @cached_property
     def totals(self) -> Rates:
-        """Return the printed win rates of heuristics that appear in only one table."""
+        """Return the printed win rate in % of each heuristic that appears in exactly one table."""
         found = {}
         for heuristic in self.entrants.values():
             shown = [table for table in self.tables if heuristic in table.heuristics]
@@ -246,9 +246,11 @@ class Study:
 
     @cached_property
     def wins(self) -> Mapping[str, tuple[int, ...]]:
-        """Return the games won against each opponent, summed over the tournaments with known cells.
+        """Return the games that each heuristic won against each opponent.
 
-        There are `games_against` games against each.
+        They are summed over the tournaments in which all of its cells are legible.
+
+        `games_against` returns how many games were played against each.
         """
         return MappingProxyType(
             {
@@ -259,22 +261,22 @@ class Study:
         )
 
     def games_against(self, heuristic: str) -> int:
-        """Return the number of games against each opponent that `wins` counts."""
+        """Return how many games against each single opponent the numbers of `wins` are based on."""
         return self.games_per_opponent * len(self._known_rows(heuristic))
 
     def _known_rows(self, heuristic: str) -> list[tuple[int, ...]]:
-        """Return the rows of cells of distinct tournaments in which every cell is known."""
+        """Return a row for each distinct tournament with all cells legible: wins by opponent."""
         rows = [tuple(w for w in one.wins(heuristic) if w is not None) for one in self.played]
         return [row for row in rows if len(row) == len(self.opponents)]
 
     def games(self, heuristic: str) -> int:
-        """Return the number of games behind the heuristic's figure."""
+        """Return how many published games the heuristic's `figure` is computed from."""
         if heuristic in self.averages:
             return self.games_per_tournament * len(self.average_of)
         return self.overall_rate(heuristic)[1]
 
     def other_tournaments(self, heuristic: str) -> list[float]:
-        """Return the win rates, from 0 to 1, of distinct tournaments without its cells."""
+        """Return win rates (0 to 1) in the distinct tournaments without cells of the heuristic."""
         shown = [one for one in self.played if not any(w is not None for w in one.wins(heuristic))]
         return [rate for one in shown if (rate := one.rate(heuristic)) is not None]
 
@@ -300,7 +302,7 @@ class Study:
 
 
 def agent_of(heuristic: str, nodes: int = COURSE_NODES) -> str:
-    """Return the agent of a heuristic at a number of nodes: plain iterative deepening."""
+    """Return the agent string of plain iterative deepening with a heuristic and a node budget."""
     return f"id({heuristic}, nodes={nodes}, plain)"
 
 
@@ -478,7 +480,7 @@ def _claim(study: Study, table: dict[str, Any]) -> Claim:
 
 
 def _range_of(table: dict[str, Any]) -> tuple[float, float] | None:
-    """Return the range that a claim names: `between`, `within` or `about`.
+    """Return the range that a claim gives as `between`, `within` or `about`; None if it gives none.
 
     "About x" means from half of x to one and a half of it, "about a to b" from half of a to one and
     a half of b.

@@ -74,10 +74,10 @@ def build_report(
     pairs: int,
     seed: int,
 ) -> StudiesReport:
-    """Return the report of finished runs, by study and budget, with the leagues by budget.
+    """Return the report on finished runs: `runs` by study and budget, `leagues` by budget.
 
     `extras` are the games for single claims, by study and by their name in `claim_plans`; `wished`
-    are those of the heuristics that the authors wished for, by study and budget.
+    are the games of the heuristics in the studies' wishes, by study and budget.
     """
     from knightfall import __version__
 
@@ -136,7 +136,7 @@ def study_report(
     wished: Mapping[BudgetName, Run],
     choices: Choices,
 ) -> StudyReport:
-    """Return published against measured results, a verdict on every claim, and the wishes.
+    """Return the report on one study: results, a verdict on every claim, and the wishes.
 
     See `build_report` for the arguments.
     """
@@ -242,7 +242,7 @@ def _nodes(budget: BudgetName, heuristic: str, tournament: Tournament) -> int:
 
 
 def fit_report(study: Study, fit: StudyFit, tournament: Tournament) -> ConditionReport:
-    """Compare every published number with the prediction by games of the authors' agents."""
+    """Compare every published number with the rate predicted by games of the author's agents."""
     from scipy.stats import chi2
 
     prediction = tournament.prediction()
@@ -274,7 +274,7 @@ def fit_report(study: Study, fit: StudyFit, tournament: Tournament) -> Condition
 
 
 def _by_opponent(cells: Sequence[Cell]) -> float:
-    """Return the p-value of the deviations summed up by opponent."""
+    """Return the chi-square p-value of the deviations, summed up for each opponent."""
     from scipy.stats import chi2
 
     by: dict[str, list[float]] = {}
@@ -305,7 +305,7 @@ def evidence_of(
     extras: Mapping[str, Run],
     choices: Choices,
 ) -> Evidence:
-    """Return all that a study's claims are judged by; `extras` has the names of `claim_plans`.
+    """Return all measurements for a study's claims; `extras` has the keys of `claim_plans`.
 
     Depths are read only if a claim needs them, and only for budgets in which time counts.
     """
@@ -337,7 +337,7 @@ def evidence_of(
 
 
 def published_of(study: Study, heuristic: str) -> PublishedResult:
-    """Return a heuristic's published results, with the intervals of so few games."""
+    """Return a heuristic's published results, with the 95 % intervals of the published games."""
     figure = study.figure(heuristic)
     games, games_against = study.games(heuristic), study.games_against(heuristic)
     wins = study.wins.get(heuristic, ())
@@ -355,7 +355,7 @@ def published_of(study: Study, heuristic: str) -> PublishedResult:
 
 
 def _printed(rate: Decimal | None) -> str | None:
-    """Return a figure with its printed digits; None if there is none."""
+    """Return a printed rate as text, with all digits that were printed; None stays None."""
     return None if rate is None else str(rate)
 
 
@@ -384,7 +384,7 @@ def printed_table(study: Study, table: PrintedTable) -> PrintedTableReport:
 
 
 def _notes_on(table: PrintedTable) -> Iterator[str]:
-    """Yield what is illegible in a table, and other remarks on it."""
+    """Yield remarks on a printed table, such as what is illegible in it."""
     if table.cells_from:
         yield f"The cells are from {table.cells_from}"
     if table.illegible:
@@ -417,7 +417,7 @@ def printed_example(example: PrintedExample) -> PrintedExampleReport:
 def league_report(
     leagues: Mapping[BudgetName, Run], grades: Sequence[HeuristicGrade]
 ) -> StudiesLeague:
-    """Return ratings, grades, and their rank correlations."""
+    """Return the report on the leagues: ratings, grades, and their rank correlations."""
     ratings: dict[str, tuple[Rating, ...]] = {
         budget: tuple(ratings_of(run)) for budget, run in leagues.items()
     }
@@ -435,7 +435,7 @@ def league_report(
 
 
 def resigning_order(ratings: Mapping[str, Sequence[Rating]]) -> Correlation | None:
-    """Return the rank correlation of the student leagues with and without resigning."""
+    """Return the rank correlation of the students' leagues with and without resigning."""
     if not {"course", "never"} <= set(ratings):
         return None
     never = {row.heuristic: row.elo for row in ratings["never"]}
@@ -443,7 +443,7 @@ def resigning_order(ratings: Mapping[str, Sequence[Rating]]) -> Correlation | No
 
 
 def correlation(ratings: Sequence[Rating], grades: Sequence[HeuristicGrade]) -> Correlation | None:
-    """Return the rank correlation of rating and grade, over the heuristics that have both."""
+    """Return the rank correlation of rating and grade, for the heuristics that have both."""
     elo = {row.heuristic: row.elo for row in ratings}
     return rank_correlation(
         [(elo[one.heuristic], one.kept) for one in grades if one.heuristic in elo]
@@ -454,7 +454,7 @@ def correlation(ratings: Sequence[Rating], grades: Sequence[HeuristicGrade]) -> 
 
 
 def _timings(runs: Sequence[Run], grades: Sequence[HeuristicGrade]) -> Timings:
-    """Return the wall time of all runs, from begin to end in the store; pauses are included."""
+    """Return the date and the wall times of all runs and grades; pauses of a run are included."""
     spans = [
         (datetime.fromisoformat(run.created), datetime.fromisoformat(run.finished or run.created))
         for run in runs

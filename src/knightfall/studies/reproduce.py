@@ -188,7 +188,7 @@ def _chosen(names: Sequence[str]) -> list[Study]:
 
 
 def _folder(given: str | None) -> Path:
-    """Make the folder of the report, or raise a KnightfallError before anything is played."""
+    """Create the folder of the report; raise a KnightfallError if that is impossible."""
     from knightfall.errors import KnightfallError
     from knightfall.files import make_folder
 
@@ -209,7 +209,7 @@ def _command(
     no_grades: bool,
     fit: bool,
 ) -> str:
-    """Return the command that makes the same report, without options that do not change it."""
+    """Return the command that makes this report again, without options that do not affect it."""
     parts = ["knightfall reproduce", *(names or ["all"]), f"--pairs {pairs}", f"--budget {budget}"]
     parts += [f"--seed {seed}"]
     parts += ["--no-league"] if no_league else []
@@ -237,7 +237,7 @@ def _fitted(chosen: Sequence[Study], seed: int, options: RunnerOptions) -> Mappi
 
 
 def _choices(chosen: Sequence[Study], pairs: int, seed: int) -> Choices:
-    """Return the heuristics' choices, in fewer positions if few games are played."""
+    """Return the heuristics' real choices; fewer pairs mean fewer positions."""
     from knightfall.display.progress import progress
     from knightfall.studies.oracle_grades import POSITIONS, choices, choosing_heuristics
 

@@ -52,14 +52,14 @@ class Lead:
 
 
 def rate_of_pairs(scores: npt.NDArray[np.int8]) -> WinRate:
-    """Return the rate of pair scores 0, 1 and 2."""
+    """Return the win rate, with interval, of pairs in which 0, 1 or 2 games were won."""
     lost, split, won = (int((scores == score).sum()) for score in range(3))
     found = statistics.of_pairs((lost, 0, split, 0, won))
     return WinRate(100 * found.score, 100 * found.low, 100 * found.high, 2 * found.units)
 
 
 def rate_of_games(won: float, games: int) -> WinRate:
-    """Return the rate of games without pair information; all are taken as independent.
+    """Return the win rate, with interval, of games that are assumed to be independent.
 
     `won` need not be whole, because published rates are rounded.
     """
@@ -88,7 +88,7 @@ class Tournament:
     """The mean number of nodes per move of a test agent."""
 
     def prediction(self) -> Prediction:
-        """Return what these games predict for the published ones."""
+        """Return the win rates that these games predict for the study's published games."""
         return predict(self.heuristics, self.opponents, self.scores)
 
     def against(self, heuristic: str) -> list[WinRate]:
@@ -100,19 +100,19 @@ class Tournament:
         return rate_of_pairs(self.scores[self.heuristics.index(heuristic)])
 
     def ahead(self, heuristic: str) -> Lead:
-        """Return a heuristic's lead over the first test agent, on the same openings."""
+        """Return a heuristic's lead over the first test agent, compared opening by opening."""
         means = self.scores.mean(axis=1) / 2
         found = statistics.difference(list(means[self.heuristics.index(heuristic)]), list(means[0]))
         return Lead(100 * found.mean, 100 * found.low, 100 * found.high)
 
     @property
     def measured(self) -> dict[str, PairScores]:
-        """Return the pair scores as `comparisons` takes them: opponents × openings, from 0 to 1."""
+        """Return pair scores by heuristic, for `comparisons`: opponents × openings, from 0 to 1."""
         return {id: self.scores[at] / 2 for at, id in enumerate(self.heuristics)}
 
 
 def tournament_of(run: Run) -> Tournament:
-    """Return the results of a finished run."""
+    """Return the results of a finished tournament."""
     plan = run.plan
     tests = int(plan.options["tests"])
     names = [entrant.name for entrant in plan.entrants]
@@ -148,9 +148,9 @@ def head_to_head(runs: Sequence[Run]) -> dict[str, PairScores]:
 
 
 def depths_of(run: Run) -> dict[str, PairScores]:
-    """Return the search depth per move in tens of plies, by test agent: opponents × openings.
+    """Return the mean search depth of each test agent in tens of plies: opponents × openings.
 
-    A pair in which the agent made no move counts as the average.
+    A pair in which the agent made no move gets the mean depth.
     """
     plan = run.plan
     tests = int(plan.options["tests"])
@@ -164,7 +164,10 @@ def depths_of(run: Run) -> dict[str, PairScores]:
 
 
 def _whole(run: Run) -> npt.NDArray[np.int8]:
-    """Return all pair scores: a row for each round, a column for each match."""
+    """Return all pair scores of a run: a row for each round, a column for each match.
+
+    Raise a KnightfallError if the run is not finished.
+    """
     scores = run.outcomes().scores
     if len(scores) != run.plan.total:
         raise KnightfallError(
@@ -175,7 +178,7 @@ def _whole(run: Run) -> npt.NDArray[np.int8]:
 
 @dataclass(frozen=True)
 class Rating:
-    """A heuristic's place in a league: Elo above `improved`, ± 95 %, and its win rate in %."""
+    """A heuristic's rating in a league: Elo above `improved`, its 95 % error, and win rate in %."""
 
     heuristic: str
     elo: float
@@ -239,7 +242,7 @@ REAL, SURE = 0.05, 0.95
 
 @dataclass(frozen=True)
 class RankingCurve:
-    """Pairs of heuristics `least` to `most` points apart, and their chances of a correct ranking.
+    """The chance to rank two heuristics correctly that are `least` to `most` points apart.
 
     There is a chance for each of `TOURNAMENT_SIZES`; `needed` is the number of games at which it is
     95 %, or None if no size reaches that.
@@ -254,7 +257,7 @@ class RankingCurve:
 
 @dataclass(frozen=True)
 class NeededGames:
-    """The curves, and how many heuristic pairs all games together cannot tell apart."""
+    """The ranking curves, and how many heuristic pairs all games can and cannot tell apart."""
 
     sizes: tuple[int, ...]
     curves: tuple[RankingCurve, ...]
@@ -262,7 +265,10 @@ class NeededGames:
     not_told_apart: int
 
     def chance(self, games: int) -> float | None:
-        """Return the mean chance at one of the sizes; None if there are no heuristic pairs."""
+        """Return the chance to rank two heuristics correctly in tournaments of `games` games.
+
+        It is the mean over all heuristic pairs of the curves; None if there are none.
+        """
         at = self.sizes.index(games)
         couples = sum(curve.couples for curve in self.curves)
         if not couples:
@@ -271,7 +277,7 @@ class NeededGames:
 
 
 def needed_games(tournaments: Sequence[Tournament], seed: int = 0) -> NeededGames:
-    """Return the ranking chances of all heuristic pairs within each tournament."""
+    """Return how the chance to rank a tournament's heuristics correctly grows with its games."""
     rng = np.random.default_rng(seed)
     rows: list[tuple[float, list[float]]] = []
     doubtful = 0
@@ -292,9 +298,10 @@ def needed_games(tournaments: Sequence[Tournament], seed: int = 0) -> NeededGame
 
 
 def _told_apart(tournament: Tournament) -> list[tuple[int, int, float]]:
-    """Return the heuristic pairs that surely differ: the better, the worse, and the points.
+    """Return the heuristic pairs that differ significantly: better one, worse one, points.
 
-    With Holm's correction; without it one in twenty equal pairs would be among them.
+    The p-values have Holm's correction. Without it one in twenty pairs of equally strong heuristics
+    would be returned.
     """
     means = tournament.scores.mean(axis=1) / 2  # over the opponents, for each opening
     couples = list(combinations(range(len(means)), 2))
@@ -309,7 +316,7 @@ def _told_apart(tournament: Tournament) -> list[tuple[int, int, float]]:
 def _drawn(
     scores: npt.NDArray[np.int8], games: int, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """Return games won in resampled tournaments: rows are heuristics, columns are samples."""
+    """Resample tournaments of `games` games; return the games won: heuristics × samples."""
     _, opponents, rounds = scores.shape
     total = np.zeros((len(scores), DRAWINGS), np.int64)
     for opponent in range(opponents):
@@ -323,7 +330,7 @@ def _ahead(gaps: npt.NDArray[np.int64]) -> float:
 
 
 def _needed(chances: Sequence[float]) -> int | None:
-    """Return where a curve reaches 95 %, interpolated on a logarithmic scale, to two digits."""
+    """Return the games at which a curve reaches 95 %, interpolated and rounded to two digits."""
     if chances[0] >= SURE:
         return TOURNAMENT_SIZES[0]
     for (games, chance), (more, then) in pairwise(zip(TOURNAMENT_SIZES, chances, strict=True)):
@@ -335,7 +342,7 @@ def _needed(chances: Sequence[float]) -> int | None:
 
 
 def gap_words(least: float, most: float) -> str:
-    """Describe a range of differences in words."""
+    """Return a range of differences in words, such as "2 to 5 points"."""
     if least == 0:
         return f"less than {most:g} points"
     return f"more than {least:g} points" if most >= 100 else f"{least:g} to {most:g} points"
@@ -346,7 +353,7 @@ def gap_words(least: float, most: float) -> str:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Win rates by time per move and opponent, resigning and playing on."""
+    """`improved`'s win rates by time per move and opponent, if it resigns and if it does not."""
 
     opponents: tuple[str, ...]
     times: tuple[int, ...]
@@ -358,12 +365,12 @@ class Sweep:
     """Resigned games in %."""
 
     def totals(self, rates: Sequence[Sequence[WinRate]]) -> list[float]:
-        """Return the mean over the opponents, at each time."""
+        """Return the win rate over all opponents at each time per move."""
         return [sum(rate.rate for rate in row) / len(row) for row in rates]
 
 
 def sweep_of(run: Run) -> Sweep:
-    """Return the results of a finished run."""
+    """Return the results of a finished run of the `resigning_plan`."""
     found = tournament_of(run)
     rows = [tuple(found.against(name)) for name in found.heuristics]
     number = len(SWEEP_TIMES)
@@ -393,7 +400,7 @@ class Correlation:
 
 
 def rank_correlation(both: Sequence[tuple[float, float]]) -> Correlation | None:
-    """Return rank correlations of pairs of numbers; None for fewer than five.
+    """Return the rank correlation of pairs of numbers; None for fewer than five pairs.
 
     The interval is Bonett and Wright's for Spearman's coefficient: Fisher's transformation with a
     variance of (1 + r²/2) / (n − 3).

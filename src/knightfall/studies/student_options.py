@@ -40,7 +40,7 @@ NO_TIME_LIMIT = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class StudentOptions:
-    """How a student's agent searches.
+    """The options of a student agent: how it searches, mistakes included.
 
     * `search`: alpha-beta, or minimax without pruning.
     * `lost`: what the agent does when every line is lost, or its time is up before it has a
@@ -74,7 +74,7 @@ class StudentOptions:
         return NO_TIME_LIMIT if self.time is None else 1000 * self.time
 
     def style(self, *, at_once: bool) -> int:
-        """Return the flags of the compiled search (`student_search`)."""
+        """Return the options as bits for the compiled search (`student_search.STYLE`)."""
         from knightfall.studies import student_search
 
         chosen = (
@@ -91,7 +91,7 @@ class StudentOptions:
         return sum(flag for holds, flag in chosen if holds)
 
     def words(self) -> Iterator[str]:
-        """Yield the options that differ from the defaults, as they are written."""
+        """Yield the options that differ from the defaults, as an agent string writes them."""
         if self.time is not None:
             yield str(Budget(time=self.time))
         usual = StudentOptions(board=self.board)
@@ -107,7 +107,7 @@ def _usual_order(board: str) -> str:
 
 
 def read_student_options(given: Mapping[str, str]) -> StudentOptions:
-    """Return the options of ``{"time": "25ms", "legal": "", "board": "early"}``."""
+    """Parse options such as ``{"time": "25ms", "legal": "", "board": "early"}``."""
     found: dict[str, Any] = {}
     for key, value in given.items():
         if key == "time":
@@ -164,7 +164,7 @@ class StudentAgent(SearchAgent):
 
     @classmethod
     def clock(cls, options: tuple[str, ...]) -> TimeControl | None:
-        """Return None: the agent's time is counted in steps."""
+        """Return None: the agent needs no clock, because its time is counted in steps."""
         return None
 
     @property

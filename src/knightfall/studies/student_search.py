@@ -40,7 +40,7 @@ SPENT, LEAVES = range(2)
 # Bits of the style.
 MINIMAX = 1  # no pruning
 AT_ONCE = 2  # straight to the depth limit, without deepening
-LAST = 4  # takes the last of equal moves; a bound passes for a value
+LAST = 4  # takes the last of equal moves, so that a bound may be taken for an exact value
 IN_LOOP = 8  # leaves are scored by their parent, without a call or a clock reading
 SCORE_ENDS = 16  # at a leaf only the heuristic's value shows that the game is over
 EITHER_ENDS = 32  # at a leaf the game counts as over if either player is stuck
@@ -63,7 +63,7 @@ def _pick(state: State, left: Bits) -> Bits:
         for _ in range(skipped):
             left = rest(left)
         return left & (~left + _u64(1))  # type: ignore[no-any-return]
-    # Without an unpredictable branch: each step drops one cell or none.
+    # A loop without unpredictable branches: each step removes one cell or none.
     for step in range(7):
         left &= left - _u64(step < skipped)
     return left & (~left + _u64(1))  # type: ignore[no-any-return]
@@ -71,7 +71,11 @@ def _pick(state: State, left: Bits) -> Bits:
 
 @compiled(_f64(GEOMETRY, STATE, _u64, _i64, _i64, _i64), forceinline=True)
 def _leaf(board: Geometry, state: State, open: Bits, mover: int, waiter: int, ply: int) -> float:
-    """Return a leaf's value for the mover; the heuristic values it for the root player."""
+    """Return a leaf's value for the mover.
+
+    The heuristic is called for the player at the root. The sign of its value is changed if the
+    other player is to move.
+    """
     state.counts[LEAVES] += 1
     mine = ply & 1 == 0
     me, opp = (mover, waiter) if mine else (waiter, mover)
@@ -108,7 +112,7 @@ def _value(
     alpha: float,
     beta: float,
 ) -> float:
-    """Return the value for the mover, `depth` plies above the leaves; note the move at the root.
+    """Return the value for the mover of a search to `depth`; at the root, store the best move.
 
     If `state.late` is set, the returned value has no meaning.
     """
@@ -160,9 +164,10 @@ def _answer(state: State, cell: int, value: float, depth: int) -> None:
 
 @compiled(ENTRY_POINT)
 def student(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> None:
-    """Search depth 1, 2, 3, … until time is up or no leaf is left, or one depth directly.
+    """Search as the student agent does, and write the move and the score to `state`.
 
-    The move is `NO_ANSWER` if the student would have resigned; `late` is set if that was for lack
+    The depth is 1, 2, 3, … until time is up or no leaf is left; with `AT_ONCE`, only the limit. The
+    move is `NO_ANSWER` if the student would have resigned; `late` is set if that was for lack
     of time, not because all lines are lost.
     """
     state.word = seeded_word(state.seed, open, mover, waiter)

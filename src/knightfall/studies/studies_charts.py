@@ -172,7 +172,7 @@ def study_chart(study: StudyReport, headline: str) -> Figure:
 
 
 def _left(study: StudyReport) -> float:
-    """Return where the axis begins; the bars are cut off there."""
+    """Return where the axis begins in %: below every bar and interval, at a multiple of 10."""
     lowest = min(
         min([row.published.rate.low, *(m.total.low for m in row.measured.values())])
         for row in study.rows
@@ -182,7 +182,7 @@ def _left(study: StudyReport) -> float:
 
 @styled
 def league_chart(league: StudiesLeague) -> Figure:
-    """Draw the ratings at each budget, in the order of the first."""
+    """Draw the ratings at each budget, sorted by those at the first budget."""
     budgets = [budget for budget in BUDGETS if budget in league.ratings]
     order = [row.heuristic for row in league.ratings[budgets[0]]]
     figure, axes = _figure(
@@ -214,7 +214,7 @@ def league_chart(league: StudiesLeague) -> Figure:
 
 @styled
 def grade_chart(league: StudiesLeague) -> Figure:
-    """Draw rating against grade, at equal nodes if they were played."""
+    """Draw rating against grade; the ratings are those at equal nodes if they were played."""
     budget = "nodes" if "nodes" in league.ratings else next(iter(league.ratings))
     ratings = {row.heuristic: row for row in league.ratings[budget]}
     figure, axes = _figure(
@@ -262,7 +262,7 @@ def grade_chart(league: StudiesLeague) -> Figure:
 
 @styled
 def needed_chart(needed: NeededGames) -> Figure:
-    """Draw the chances of a correct ranking, a curve for each size of the real difference."""
+    """Draw the chance of a correct ranking against the games: a curve per true difference."""
     figure, axes = _figure(
         "How many games do I need?\nchance that the better of two heuristics comes out ahead", 4.4
     )
@@ -299,7 +299,7 @@ def needed_chart(needed: NeededGames) -> Figure:
 
 @styled
 def calibration_chart(report: StudiesReport) -> Figure:
-    """Draw a dot for each published cell, with one standard deviation of its few games."""
+    """Draw published against predicted win rates: a dot with its standard deviation per cell."""
     figure, axes = _figure(
         "Published against predicted: games won in %, one dot for each opponent of each heuristic",
         5.6,
@@ -332,7 +332,7 @@ def calibration_chart(report: StudiesReport) -> Figure:
 
 @styled
 def residual_chart(report: StudiesReport) -> Figure:
-    """Draw deviations by opponent in standard deviations: 19 of 20 should be between −2 and 2."""
+    """Draw deviations by opponent in standard deviations; 95 % should be between −2 and 2."""
     shown = [study for study in report.studies if study.fit and study.fit.cells]
     figure = _titled(
         "Published less predicted, in standard deviations, by opponent\n"

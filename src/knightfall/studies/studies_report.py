@@ -51,7 +51,7 @@ class MeasuredResult:
     """The measured results of a heuristic at one budget."""
 
     nodes: int
-    """Nodes per move: given, or the mean where the agents have time."""
+    """Nodes per move: the node budget, or the mean where the agents have a time budget."""
     total: WinRate
     against: tuple[WinRate, ...]
     ahead: Lead
@@ -63,7 +63,10 @@ class MeasuredResult:
 
 @dataclass(frozen=True)
 class HeuristicReport:
-    """A heuristic of a study. `measured` is empty where `not_reproducible` says why."""
+    """A heuristic's published and measured results.
+
+    If it cannot be played again, `measured` is empty and `not_reproducible` says why.
+    """
 
     heuristic: str
     entrant: str
@@ -88,7 +91,7 @@ class ClaimReport:
 
     @property
     def once(self) -> Judgement | None:
-        """Return the verdict that does not depend on a budget, or None."""
+        """Return the verdict of a claim for which budgets do not matter; None if they do."""
         return self.verdicts.get(ONCE)
 
     def mark(self, budget: str) -> str:
@@ -96,7 +99,7 @@ class ClaimReport:
         return self.verdicts[budget].mark if budget in self.verdicts else ""
 
     def difference(self, budget: str) -> str:
-        """Return the deciding difference with its interval; empty if there is no verdict."""
+        """Return the deciding difference at a budget with its interval; empty without a verdict."""
         if budget not in self.verdicts:
             return ""
         return self.verdicts[budget].measured(digits=2 if self.form == "steadier" else 1)
@@ -104,18 +107,18 @@ class ClaimReport:
 
 @dataclass(frozen=True)
 class WishComparisonReport:
-    """A wished heuristic compared with one that it should beat, by budget."""
+    """A heuristic of a wish compared with one that it should beat, by budget."""
 
     who: str
     than: str
     found_by: str
     """The command that found its weights; empty where none were tuned."""
     gaps: dict[str, Lead]
-    """Points that it scores more in the study's tournament, on the same openings."""
+    """By budget: the lead of `who` over `than` in the study's tournament, in points."""
     rates: dict[str, WinRate]
-    """Its win rate in that tournament."""
+    """By budget: the win rate of `who` in that tournament."""
     given_up: dict[str, float]
-    """Games that it resigns, in %."""
+    """By budget: the games that `who` resigns, in %."""
 
 
 @dataclass(frozen=True)
@@ -130,14 +133,14 @@ class WishReport:
 
     @property
     def measured(self) -> bool:
-        """Return whether all games or computations of the wish were made."""
+        """Return whether the games or the computation that answer the wish were made."""
         played = bool(self.comparisons) and all(one.gaps for one in self.comparisons)
         return played or (self.finding is not None and not self.comparisons)
 
 
 @dataclass(frozen=True)
 class CellFit:
-    """A published number and the prediction by games of the authors' agents, in %.
+    """A published win rate, and the rate predicted by games of the author's agents, in %.
 
     `error` is one standard deviation of their difference, `z` the difference in these. The opponent
     is empty for a total.
@@ -156,7 +159,7 @@ class CellFit:
 
 @dataclass(frozen=True)
 class ConditionReport:
-    """How a study's agents were played, and how well that explains its published numbers."""
+    """The condition under which a study's agents played, and how well it explains its numbers."""
 
     condition: str
     time: int
@@ -184,14 +187,14 @@ class ConditionReport:
 
     @property
     def likely_times(self) -> tuple[int, int]:
-        """Return the shortest and the longest time within the 95 % interval."""
+        """Return the 95 % interval of the fitted time per move: shortest and longest time."""
         best = max(one.loglikelihood for one in self.times)
         near = [one.time for one in self.times if one.loglikelihood > best - Z**2 / 2]
         return min(near), max(near)
 
     @property
     def outside(self) -> tuple[CellFit, ...]:
-        """Return the totals outside their 95 % band."""
+        """Return the published totals outside the 95 % interval of their prediction."""
         return tuple(cell for cell in self.totals if abs(cell.z) > Z)
 
 
@@ -229,7 +232,7 @@ class PrintedExampleReport:
 
 @dataclass(frozen=True)
 class StudyReport:
-    """One study: published against measured, its claims, its errata."""
+    """The report on one study: published and measured results, claims, wishes and errata."""
 
     id: str
     title: str
@@ -251,7 +254,7 @@ class StudyReport:
 
 @dataclass(frozen=True)
 class StudiesLeague:
-    """Ratings at each budget, the best first; grades at equal nodes."""
+    """The league of all heuristics: ratings at each budget, the best first, and their grades."""
 
     pairs: int
     ratings: dict[str, tuple[Rating, ...]]
@@ -265,7 +268,7 @@ class StudiesLeague:
 
 @dataclass(frozen=True)
 class Timings:
-    """What differs from run to run: the date and the running times."""
+    """The date and the running times, which differ each time the report is made."""
 
     date: str
     games: int
@@ -298,7 +301,7 @@ class StudiesReport(Displayable):
 
     @property
     def headline(self) -> BudgetName:
-        """Return the budget whose verdicts come first: `course` if it was played."""
+        """Return the budget whose verdicts the report shows first: `course` if it was played."""
         return next(budget for budget in BUDGETS if budget in self.budgets)
 
     def verdicts(self, budget: str) -> dict[str, int]:
@@ -317,7 +320,7 @@ class StudiesReport(Displayable):
 
     @property
     def widest(self) -> float:
-        """Return the largest half-width of a total's interval, in points."""
+        """Return the largest error of any measured total: half of its 95 % interval, in points."""
         return max(
             measured.total.reach
             for study in self.studies
@@ -368,7 +371,7 @@ class StudiesReport(Displayable):
         return report
 
     def rounded(self) -> StudiesReport:
-        """Return the report without digits that depend on a processor's order of summation."""
+        """Return the report with numbers rounded, so that it is the same on every processor."""
         return self.from_dict(rounded_json(self.to_dict(), DIGITS))
 
 

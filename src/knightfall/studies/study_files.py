@@ -44,7 +44,7 @@ def study_files() -> dict[str, str]:
 
 
 def every_study(read: Callable[[str, str], Mapping[str, T]]) -> Mapping[str, T]:
-    """Return the results of `read` for all files, called with text and name, by study."""
+    """Call `read(text, name)` for every study file; return all results in one mapping by study."""
     found: dict[str, T] = {}
     for name, text in study_files().items():
         for id, study in read(text, name).items():
@@ -64,7 +64,7 @@ def study_tables() -> Mapping[str, dict[str, Any]]:
 
 
 def read_tables(text: str, file: str = FIRST) -> dict[str, dict[str, Any]]:
-    """Return the studies' tables of a TOML file; errors name the file."""
+    """Parse the studies' tables in a TOML file. Raise a KnightfallError if they are invalid."""
     try:
         tables = parse_toml(text, parse_float=Decimal)
         for id, table in tables.items():
@@ -81,7 +81,7 @@ def read_tables(text: str, file: str = FIRST) -> dict[str, dict[str, Any]]:
 
 
 def heuristic_table() -> HeuristicTable:
-    """Return the heuristics and names that the studies add to the core's."""
+    """Return the heuristics and agent names that the studies add to the registry."""
     tables = study_tables()
     return HeuristicTable(
         rows=tuple(

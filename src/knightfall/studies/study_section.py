@@ -70,7 +70,7 @@ def study_section(
 
 
 def _verdicts(study: StudyReport, report: StudiesReport) -> str:
-    """Return the table of the verdicts: those of the first budget, and where others differ."""
+    """Return the table of the claims' verdicts at the first budget, and at others that differ."""
     first, *others = report.budgets
     rows = []
     for claim in study.claims:
@@ -92,7 +92,7 @@ def _verdicts(study: StudyReport, report: StudiesReport) -> str:
 
 
 def _totals(study: StudyReport, report: StudiesReport) -> str:
-    """Return the table of published and measured totals at the first budget."""
+    """Return the table of published win rates and those measured at the first budget."""
     headline = report.headline
     rows = []
     for row in study.rows:
@@ -105,7 +105,7 @@ def _totals(study: StudyReport, report: StudiesReport) -> str:
 
 
 def _budgets(study: StudyReport, report: StudiesReport) -> str:
-    """Return the table of measured totals and nodes at every budget."""
+    """Return the table of the heuristics' measured win rates and nodes at every budget."""
     rows = [
         [
             f"`{row.heuristic}`",
@@ -122,7 +122,7 @@ def _budgets(study: StudyReport, report: StudiesReport) -> str:
 
 
 def _published(row: HeuristicReport) -> str:
-    """Return the printed figure with the interval of its games."""
+    """Return the published win rate with the 95 % interval and the number of its games."""
     shown, found = row.published, row.published.rate
     return f"**{shown.figure}** ({found.low:.1f}–{found.high:.1f}) in {found.games:,}"
 
@@ -147,7 +147,7 @@ def _against(study: StudyReport, budget: str) -> str:
 
 
 def _order(study: StudyReport, report: StudiesReport) -> str:
-    """Return how much of the table's order is confirmed at each budget."""
+    """Return how much of the order of the study's table our games confirm, by budget."""
     counts = []
     for budget in report.budgets:
         found = study.order[budget]
@@ -192,7 +192,7 @@ STATED = {
 
 
 def printed_section(study: StudyReport) -> Iterator[str]:
-    """Yield the tables in the order of print, the averages, and the worked examples."""
+    """Yield what the study printed: its tables in order, the averages, and the worked examples."""
     cells = [cell for one in study.printed for row in one.cells.values() for cell in row]
     if any("|" in cell for cell in cells):
         yield "A cell is games won–lost, and ? a number that is illegible."
@@ -212,7 +212,7 @@ def printed_section(study: StudyReport) -> Iterator[str]:
 
 
 def printed_counts(study: StudyReport) -> str:
-    """Return how much a study printed, and what its text says about its tournaments."""
+    """Return in words how many tables and cells a study printed, and what its text says of them."""
     tournaments = len({one.tournament for one in study.printed})
     cells = [key for one in study.printed for key in _known_cells(one)]
     known, distinct = len(cells), len(set(cells))
@@ -253,7 +253,7 @@ def _rate(one: PrintedTableReport, heuristic: str) -> str:
 
 
 def _rates(study: StudyReport, tables: Sequence[PrintedTableReport]) -> Iterator[str]:
-    """Yield one table of several printed tables of win rates, a row for each."""
+    """Yield one table that combines several printed tables of win rates, a row for each."""
     if not tables:
         return
     names = list(dict.fromkeys(id for one in tables for id in one.heuristics))
@@ -287,7 +287,7 @@ def _example(example: PrintedExampleReport) -> Iterator[str]:
 
 
 def _aligned(grid: Sequence[str]) -> list[str]:
-    """Return the rows of a grid in columns; a dot is a square that print leaves empty."""
+    """Return the rows of a printed grid with aligned columns; an empty square becomes a dot."""
     rows = [["·" if cell == "-" else cell for cell in line.split()] for line in grid]
     width = max(len(cell) for row in rows for cell in row)
     return [" ".join(f"{cell:<{width}}" for cell in row).rstrip() for row in rows]
@@ -319,7 +319,7 @@ def wishes_section(study: StudyReport, report: StudiesReport) -> Iterator[str]:
 
 
 def _brought(wish: WishReport, report: StudiesReport) -> Iterator[str]:
-    """Yield the results of a wish: games, at equal time if played, then the computation."""
+    """Yield the results of a wish: its games (at equal time, if played), then its computation."""
     if not wish.measured:
         yield "Not measured: none of its games were played in this run."
     played = [

@@ -33,7 +33,7 @@ PAIRS = 60
 
 
 def measured(pairs: int = PAIRS, workers: int | None = None) -> list[dict[str, Any]]:
-    """Play the league; return the opponents with Elo around the mean and its 95 % error."""
+    """Play the league; return the opponents with their Elo above the mean and its 95 % error."""
     from knightfall.arena.api import league
 
     # A limit of nodes instead of time is repeatable, and still proves nearly every position.

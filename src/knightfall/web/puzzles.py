@@ -92,7 +92,7 @@ class PuzzleCandidate:
 
 
 def game(board: Board, number: int) -> tuple[int, int, list[Position]]:
-    """Play a game; return both players' places on the ladder and all positions with a move."""
+    """Play a game; return both players' indices in the ladder and all positions but the last."""
     from knightfall.arena.play import play_compiled, searcher
 
     couples = list(product(range(len(RUNGS)), repeat=2))
@@ -109,7 +109,7 @@ def game(board: Board, number: int) -> tuple[int, int, list[Position]]:
 
 
 def find(board: Board, numbers: Iterable[int]) -> list[PuzzleCandidate]:
-    """Return the candidate of each game that seems hardest; games without any have none."""
+    """Return one puzzle candidate of each game, the one that seems hardest, if there is any."""
     truth, found = _truth(board), []
     for number in numbers:
         first, second, positions = game(board, number)
@@ -171,7 +171,7 @@ def _separated(position: Position) -> bool:
 
 
 def graded(found: PuzzleCandidate) -> dict[str, Any]:
-    """Return a puzzle in the form of the shipped file, with its grade."""
+    """Return a candidate as an entry of the puzzle file, with its grade: misses in %."""
     position = found.position
     missed = misses(position, found.solution, range(FIRST_TRIES + 1, FIRST_TRIES + TRIES + 1))
     return {
@@ -189,7 +189,7 @@ def graded(found: PuzzleCandidate) -> dict[str, Any]:
 
 
 def likeness(position: Position) -> Hashable:
-    """Return a key that is equal for mirror images of a position, with either colour to move."""
+    """Return a key that a position shares with its mirror images, whichever colour is to move."""
     from knightfall.oracle.batch_evaluation import mirrored
 
     def key(seen: Position) -> tuple[int | None, int | None, tuple[int, ...]]:
@@ -203,7 +203,7 @@ def likeness(position: Position) -> Hashable:
 
 
 def spread(found: Iterable[PuzzleCandidate], number: int) -> list[PuzzleCandidate]:
-    """Choose `number` candidates, as even as possible in difficulty, role and phase.
+    """Choose `number` candidates, spread evenly over difficulties, roles and phases.
 
     Where a theme is too rare, candidates with it replace others of the same difficulty.
     """
@@ -228,7 +228,7 @@ def spread(found: Iterable[PuzzleCandidate], number: int) -> list[PuzzleCandidat
 
 
 def in_turns(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[Item]:
-    """Return the items so that their keys alternate; items with the same key keep their order."""
+    """Return the items reordered so that their keys alternate; equal keys keep their order."""
     groups: dict[Hashable, list[Item | None]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)

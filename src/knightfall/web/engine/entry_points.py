@@ -171,7 +171,7 @@ def _power(phase: float, open_power: int, filled_power: int) -> float:
 
 @compiled(types.boolean(SUM, _i64, _f64), cache=False)
 def _counts(work: Any, part: int, phase: float) -> bool:
-    """Return whether a part of the sum counts at a phase."""
+    """Return whether the phase is in the range for which a part of the sum was added."""
     return work.least[part] <= phase and phase < work.below[part]  # type: ignore[no-any-return]
 
 
@@ -275,7 +275,7 @@ def cluster_center(base: int, open: Bits) -> int:
 
 @exported(_i64(_u64, _u64))
 def cluster_counts(base: int, open: Bits) -> int:
-    """Return 1 if enough of the board is blocked for `open_cluster` to use the window."""
+    """Return 1 if enough of the board is blocked for `open_cluster` to use `cluster`, else 0."""
     board = _board_at(base + _u64(BOARD_AT), _u64(0))
     return _i64(5 * (board.cells - count(open)) >= board.cells)  # type: ignore[no-any-return]
 

@@ -86,7 +86,7 @@ SIZE = TABLE_AT + ENTRIES * ENTRY_SIZE
 
 
 def arrays(record: Any) -> Any:
-    """Return a function for compiled code that views the record at an address as an array of one.
+    """Return a function for compiled code: address of a record → array with that one record.
 
     The searches and the solver take arrays, and a browser has no NumPy to make them.
     """

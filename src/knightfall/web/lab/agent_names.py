@@ -22,13 +22,13 @@ _LIKE_A_PATH = re.compile(r"\\|~|\.\.|[^ -\U0010ffff]|(?<![0-9])/|/(?![0-9])")
 
 
 def agent_named(text: str, files: Files) -> Agent:
-    """Return the agent of a browser's string, with the full paths of its files."""
+    """Parse an agent string from a browser; names of listed files become their full paths."""
     _refuse_paths("agent", text, files)
     return _with_full_paths(parse_agent(text), text, files)
 
 
 def heuristic_named(text: str, files: Files) -> Agent:
-    """Return the greedy agent of a browser's heuristic, with the full paths of its files."""
+    """Parse a heuristic from a browser; return the greedy agent that uses it, with full paths."""
     _refuse_paths("heuristic", text, files)
     return _with_full_paths(GreedyAgent(str(GreedyAgent.read_argument(text))), text, files)
 
@@ -43,7 +43,7 @@ def _refuse_paths(what: str, text: str, files: Files) -> None:
 
 
 def _with_full_paths(agent: Agent, text: str, files: Files) -> Agent:
-    """Return the agent with full paths; raise a `KnightfallError` if a file is not listed."""
+    """Return the agent with full paths; raise a `KnightfallError` if it names an unlisted file."""
     named = agent.files
     for name in named:
         if name not in files:
@@ -109,7 +109,7 @@ def listed_name(path: str, taken: Files) -> str:
 
 
 def can_be_named(path: str) -> bool:
-    """Return whether an agent string can contain a path; one with a comma, say, cannot be read."""
+    """Return whether agent strings can contain a path; a comma, for example, prevents that."""
     try:
         function = GreedyAgent.read_argument(f"{path}:f")
     except KnightfallError:

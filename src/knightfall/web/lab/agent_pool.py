@@ -34,7 +34,7 @@ KEPT = 6
 """Most idle processes that are kept for the next request."""
 
 SIDES = 2
-"""Idle processes of one agent that are kept in their games: it may play both sides."""
+"""Idle processes of one agent that keep the state of a game: the agent may play both sides."""
 
 STEPS = 20_000_000
 """Steps that a costly heuristic may spend on one position."""

@@ -104,7 +104,7 @@ async def about(lab: Lab, request: Request, asked: Asked) -> Any:
 
 
 async def events(lab: Lab, request: Request, asked: Asked) -> Any:
-    """Stream the state as server-sent events, again after each change."""
+    """Stream the state as server-sent events: once at the start and after each change."""
     name = asked.get("client", ANONYMOUS)
     lab.tabs.check_room()
 
@@ -127,7 +127,7 @@ async def files(lab: Lab, request: Request, asked: Asked) -> Any:
 
 
 async def studies(lab: Lab, request: Request, asked: Asked) -> Any:
-    """Return the five studies in short, as the extension's part `studies` gives them."""
+    """Return a summary of the five studies: the data of the page part `studies`."""
     part = page_part("studies")
     if part.data is None:
         raise NotFound("the page part 'studies' has no data")
@@ -147,7 +147,7 @@ async def part(lab: Lab, request: Request, asked: Asked) -> Any:
 
 
 def _reads(what: str, *, judge: bool = False) -> Handler:
-    """Return the handler that passes a request on to a method of `StoreReader`."""
+    """Return the handler that answers a request with the method `what` of `StoreReader`."""
 
     async def read(lab: Lab, request: Request, asked: Asked) -> Any:
         return await (lab.judge if judge else lab.reader).ask({"ask": what, **asked})
@@ -172,7 +172,7 @@ async def _with_job(lab: Lab, kind: str, asked: Asked) -> Asked:
 
 
 async def _resumable(lab: Lab, kind: str, asked: Asked) -> Asked:
-    """Return the same as `_with_job`; raise `RequestRefused` if it cannot be resumed."""
+    """Return what `_with_job` returns; raise `RequestRefused` if resuming is impossible."""
     found = await _with_job(lab, kind, asked)
     if not found["resumable"]:
         raise RequestRefused(409, f"{kind} {asked[kind]} cannot be resumed: {found['why_not']}")
@@ -183,7 +183,7 @@ async def _resumable(lab: Lab, kind: str, asked: Asked) -> Asked:
 
 
 def _starts(kind: str) -> Handler:
-    """Return the handler that starts a job of a kind."""
+    """Return the handler that starts a job of this kind and returns it."""
 
     async def start(lab: Lab, request: Request, asked: Asked) -> Any:
         make = grading_spec if kind == "grading" else game_spec
@@ -201,7 +201,7 @@ async def resume(lab: Lab, request: Request, asked: Asked) -> Any:
 
 
 def _stops(kind: str) -> Handler:
-    """Return the handler that stops a run or a grading; its job is returned."""
+    """Return the handler that stops the job of a run or a grading and returns the job."""
 
     async def stop(lab: Lab, request: Request, asked: Asked) -> Any:
         job = lab.jobs.playing(**{kind: asked[kind]})
@@ -315,7 +315,7 @@ AGENTS = {"match": ("a", "b"), "tournament": ("tests", "against"), "league": ("a
 
 
 def game_spec(lab: Lab, kind: str, asked: Asked) -> tuple[Asked, list[str]]:
-    """Return the job description of a run, and its agents as they were given."""
+    """Return the job description of a run, and its agents as the browser named them."""
     spec = {**asked, "kind": kind, "store": lab.store, "files": lab.files.paths}
     spec["board"] = Board.named(asked["board"]).text
     read_budget(asked.get("budget"))  # raises a KnightfallError if it is invalid
@@ -340,7 +340,7 @@ def game_spec(lab: Lab, kind: str, asked: Asked) -> tuple[Asked, list[str]]:
 
 
 def grading_spec(lab: Lab, kind: str, asked: Asked) -> tuple[Asked, list[str]]:
-    """Return the job description of a grading, and its agent as it was given."""
+    """Return the job description of a grading, and its agent as the browser named it."""
     agent = agent_named(asked["agent"], lab.files.paths)
     spec = {**asked, "kind": kind, "agent": _text(agent), "board": Board.named(asked["board"]).text}
     return {**spec, "store": lab.store, "files": lab.files.paths}, [asked["agent"]]
@@ -359,7 +359,9 @@ def resuming(lab: Lab, found: Asked) -> str:
 
 
 def _text(agent: Agent) -> str:
-    """Return the string from which the agent is parsed again; a course's agent has a label."""
+    """Return a string that parses to this agent: its label (agents of the course have one), else
+    its usual string.
+    """
     return agent.label or str(agent)
 
 

@@ -56,7 +56,7 @@ class StoredGrading:
 
     @property
     def key(self) -> str:
-        """The hash that differs for gradings of other agents, openings or engines."""
+        """The hash that identifies the grading: of its agent, openings, files and engine."""
         return key_of(self.header)
 
     @property
@@ -107,7 +107,7 @@ class Gradings:
             return None
 
     def begin(self, header: Mapping[str, Any]) -> StoredGrading:
-        """Return the grading with this header's identity, creating it if there is none."""
+        """Return the stored grading that this header identifies; create it if there is none."""
         for found in self.all():
             if found.key == key_of(header):
                 return found

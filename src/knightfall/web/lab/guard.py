@@ -107,7 +107,7 @@ class Guard:
 
 
 class _Body:
-    """The body of a request, refused as soon as it exceeds `MOST_BYTES`."""
+    """The body of a request; reading it raises `RequestRefused` beyond `MOST_BYTES`."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive, self._bytes = receive, 0
@@ -126,7 +126,7 @@ def _check_size(length: int) -> None:
 
 
 def _headers(scope: Scope) -> dict[str, str]:
-    """Return the headers by name; values of a repeated one are joined, so that they match none."""
+    """Return the headers by name; a repeated one has its values joined, so that checks fail."""
     found: dict[str, str] = {}
     for name, value in scope["headers"]:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")

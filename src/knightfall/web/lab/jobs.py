@@ -42,7 +42,7 @@ SHOWN = 6
 
 
 class LabJob:
-    """A run or a grading that is being played, or was."""
+    """A run or a grading that the lab plays or has played."""
 
     def __init__(self, id: str, kind: str, names: Sequence[str]) -> None:
         self.id, self.kind = id, kind

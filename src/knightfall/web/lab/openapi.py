@@ -17,7 +17,7 @@ Schema = dict[str, Any]
 
 
 def _object(required: str, **more: Schema) -> Schema:
-    """Return the schema of an object with at least these fields; `more` gives some types."""
+    """Return the schema of an object with at least these fields; `more` has the schemas of some."""
     names = required.split()
     return {"type": "object", "required": names, "properties": {n: {} for n in names} | more}
 

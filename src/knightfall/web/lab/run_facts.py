@@ -64,7 +64,7 @@ def about(run: Run) -> dict[str, Any]:
 
 
 def llr_path(run: Run) -> dict[str, Any] | None:
-    """Return the path of a run's sequential test, with its bounds; None if it has no test."""
+    """Return how the LLR of a run's sequential test developed, with its bounds; None if no test."""
     test = test_of(run.plan)
     if test is None:
         return None

@@ -213,7 +213,7 @@ def read_query(given: Mapping[str, list[str]], schemas: Mapping[str, Schema]) ->
 
 
 def _converted(schema: Schema, text: str) -> Any:
-    """Return a whole number if the schema wants one and the text is one; else the text."""
+    """Return the text, converted to a whole number if the schema requires one and it is one."""
     if schema.get("type") == "integer" and re.fullmatch(r"[0-9]{1,18}", text, re.ASCII):
         return int(text)
     return text
@@ -223,11 +223,11 @@ def _defaults(fields: Mapping[str, Schema]) -> dict[str, Any]:
     return {name: field["default"] for name, field in fields.items() if "default" in field}
 
 
-# -- a schema as a shape -----------------------------------------------------------------------
+# -- schemas as checks -------------------------------------------------------------------------
 
 
 def shape_of(schema: Schema) -> Any:
-    """Return the shape, as `knightfall.reading` checks it, of the values a schema describes.
+    """Convert a schema to the form in which `knightfall.reading.check` takes it.
 
     Only the parts of JSON Schema that the requests above use are supported.
     """

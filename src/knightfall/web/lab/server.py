@@ -119,7 +119,7 @@ ENDING = 3
 
 
 def serve(listening: socket.socket, address: Address, files: list[str], store: str) -> int:
-    """Serve until Ctrl-C; return how many jobs were being played then and are stopped."""
+    """Serve until Ctrl-C, then stop all jobs; return how many had not ended."""
     import uvicorn
 
     from knightfall.web.lab.application import application
@@ -128,7 +128,7 @@ def serve(listening: socket.socket, address: Address, files: list[str], store: s
     lab = Lab(files, store)
 
     class Server(uvicorn.Server):
-        """A server that also ends the event streams, which never end by themselves."""
+        """A uvicorn server that closes the event streams at shutdown; else they never end."""
 
         def handle_exit(self, sig: int, frame: object) -> None:
             lab.events.end()

@@ -61,7 +61,7 @@ def contents_of(path: str, shown: str) -> dict[str, Any]:
 
 
 def _is_agent_class(thing: Any, module: Any) -> bool:
-    """Return whether `thing` is a class of that module with a method `choose`."""
+    """Return whether `thing` is a class that `module` defines and that has a method `choose`."""
     mine = isinstance(thing, type) and thing.__module__ == module.__name__
     return mine and isinstance(getattr(thing, "choose", None), FunctionType)
 
@@ -92,7 +92,7 @@ def _line(error: object) -> int | None:
 
 
 def _positional(function: FunctionType) -> int:
-    """Return how many arguments a function takes; −1 if not all are plain positional ones."""
+    """Return how many arguments a function takes; −1 if some are not positional-or-keyword."""
     given = inspect.signature(function).parameters.values()
     simple = all(one.kind is one.POSITIONAL_OR_KEYWORD for one in given)
     return len(given) if simple else -1
@@ -129,7 +129,7 @@ def _heuristic(path: str, name: str, function: FunctionType, shown: str) -> dict
 
 
 def _players(path: str, shown: str) -> list[dict[str, Any]]:
-    """Return the classes of a course submission, found without running it; empty if it is none."""
+    """Return the player classes of a submission, without running it; [] if the file is none."""
     from knightfall.course.submission import read_submission
 
     try:
