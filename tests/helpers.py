@@ -39,7 +39,9 @@ def times_the_examples(factor: float) -> settings:
 
 
 def at_length(*values: object) -> object:
-    """Return a slow case for `parametrize`; there must be quick cases of the same kind, too."""
+    """Return a case for `parametrize` that runs only in the long tests; quick cases must exist
+    beside it.
+    """
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
@@ -55,7 +57,7 @@ def random_game(start: Position, rng: random.Random) -> Iterator[Position]:
 def random_positions(
     width: int, height: int, how_many: int, seed: int, *, min_placed: int = 0
 ) -> list[Position]:
-    """Return reachable positions, each from a random place of another random game.
+    """Return reachable positions, each drawn from a separate random game.
 
     `min_placed` is the least number of knights on the board (0, 1 or 2).
     """

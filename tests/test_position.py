@@ -353,7 +353,8 @@ def test_impossible_fens_are_refused_by_name(fen: str, says: str) -> None:
 
 
 def accepted_or_refused(fen: str) -> None:
-    """Check that any text gives a position that prints, or a one-line error."""
+    """Check that a text is read as a position that prints and reads back, or refused in one line.
+    """
     try:
         position = Position.from_fen(fen)
     except KnightfallError as error:

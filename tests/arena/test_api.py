@@ -287,7 +287,7 @@ def _tally(pattern: str, text: str) -> set[str]:
 
 
 def test_a_fraction_is_no_folder() -> None:
-    """A short name drops the folder of a file, but keeps the slash of a fraction."""
+    """Check that a short name drops the folder of a file, but keeps the slash of a fraction."""
     found = kf.league(
         [f"id(static_reach(1/{root}), nodes=50)" for root in (2, 3)],
         pairs=1, board="5x5", workers=0, progress=False,

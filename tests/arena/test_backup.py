@@ -75,7 +75,7 @@ def test_a_run_that_is_finished_is_all_in_the_file(tmp_path: Path) -> None:
 
 
 def test_nobody_waits_for_others_to_finish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Opening a store and finishing a run do not wait for a reader or another writer."""
+    """Check that opening a store and finishing a run do not wait for a reader or another writer."""
     monkeypatch.setattr(store_file, "BUSY_SECONDS", 3600.0)  # waiting would hang here
     file = tmp_path / "s.sqlite"
     fake_run(file, fake_plan(1, 2), 1)

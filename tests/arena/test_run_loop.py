@@ -57,7 +57,8 @@ def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
 
 
 class Shuffling:
-    """A runner whose records come in a random order, up to `spread` ahead of their turn."""
+    """A runner that returns records in random order; a record comes at most `spread` places early.
+    """
 
     def __init__(self, seed: float, spread: int = 20, give_up_after: int | None = None) -> None:
         self.rng = random.Random(seed)

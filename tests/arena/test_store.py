@@ -293,7 +293,7 @@ def test_a_store_may_be_made_while_another_process_looks_at_it(
     makers = []
 
     class Slow(sqlite3.Connection):
-        """A connection during whose opening another process creates the store."""
+        """A connection that lets another thread create the store while it is being opened."""
 
         def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
             if "sqlite_master" in sql:
@@ -461,7 +461,8 @@ def test_a_damaged_store_is_told(file: Path) -> None:
 
 
 def test_a_store_whose_tables_have_impossible_names_is_told(file: Path) -> None:
-    """SQLite quotes them in its message, which is then not valid UTF-8."""
+    """Check that a damaged store is reported even if SQLite's message about it is not valid UTF-8.
+    """
     fake_run(file, fake_plan(1, 2))
     content = file.read_bytes()
     file.write_bytes(

@@ -1,4 +1,6 @@
-"""Games by the wall clock on a busy machine: replayed, refused, and without a verdict."""
+"""Games by the wall clock on a busy machine: games lost for want of a core are replayed, runs are
+refused, and reports withhold verdicts.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ pinned = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells wh
 
 @pinned
 def test_the_share_of_a_core_is_what_rivals_leave() -> None:
-    """Three competing processes on one core leave a quarter of it."""
+    """Check that `core_share` is below a half while three other processes compete for one core."""
     script = (
         f"{CROWD}\ncrowded(3)\nfrom knightfall.machine import core_share, seconds_waited\n"
         "before = seconds_waited()\nprint(core_share(0.1), seconds_waited() - before)"
@@ -90,7 +92,9 @@ def test_a_late_answer_is_the_machine_s_fault_only_if_it_had_no_core(
 
 
 class Late:
-    """A player that is late in its first answers, for want of a core or not."""
+    """A player whose first answers are late, either because it had no core (`starved`) or by its
+    own fault.
+    """
 
     def __init__(self, times: int, starved: bool) -> None:
         self.times, self.starved, self.games = times, starved, 0
@@ -147,7 +151,7 @@ def test_a_submission_s_games_are_refused_while_the_machine_is_busy(
 
 
 def lost_to_the_clock(game: GameRecord) -> GameRecord:
-    """Return the same pair with games that the first entrant loses by being late."""
+    """Return the game as one that was lost because an answer was late."""
     return replace(game, reason="timeout", detail="it answered 0.7 ms after its 150 ms")
 
 

@@ -35,7 +35,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def held(folder: Path, output: str, **who: Any) -> dict[str, str]:
-    """Return the files written for a class, without what depends on folder and time."""
+    """Rate a class; return the texts of the files written, none of which contains a path or a time.
+    """
     options: dict[str, Any] = {
         "pairs": 1, "classmates": 1, "time": "12ms", "opponents": ["Random"], "progress": False,
     }  # fmt: skip

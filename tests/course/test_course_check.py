@@ -537,7 +537,9 @@ KNOWN = {
 
 
 def covering() -> list[Any]:
-    """Select the first mistake for each mark of each check; the others run in the long tests."""
+    """Return the cases: for each mark of each check the first mistake; other mistakes run only in
+    the long tests.
+    """
     seen: set[tuple[str, str, str]] = set()
     cases: list[Any] = []
     for bug, (_, expected) in BUGS.items():

@@ -64,7 +64,7 @@ def unshuffled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @cache
 def played(width: int, height: int, games: int) -> list[Seen]:
-    """Return positions of random games with a legal move, on our board and the course's."""
+    """Return the unfinished positions of random games, each on our board and on the course's."""
     rng = random.Random(f"{width}x{height}")
     found = [seen for _ in range(games) for seen in random_game(width, height, rng)]
     return [(position, board) for position, board in found if position.legal_moves]

@@ -135,7 +135,9 @@ WITH_A_ROOT = [row.id for row in REGISTRY.values() if row.coded and "longest" no
 
 @pytest.mark.parametrize("id", WITH_A_ROOT)
 def test_as_coded_a_search_with_it_is_worth_as_much(id: str) -> None:
-    """Minimax on the course's board, with phases counted from its root, equals our own."""
+    """Compare the value of minimax on the course's board with our own, where a heuristic depends on
+    the open cells of the search's root.
+    """
     shares: set[float] = set()
 
     def score(game: Any, player: Any) -> float:
@@ -168,7 +170,7 @@ def test_as_coded_a_search_with_it_is_worth_as_much(id: str) -> None:
 def test_so_it_is_as_far_below_a_root_as_it_matters(
     id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Positions around each share of the root's open cells at which the formula changes."""
+    """Compare values for roots with numbers of open cells at and around which a formula changes."""
     number = 0
     for position, board in ends()[::2]:
         here, boards = len(position.open), geometry(position.board)

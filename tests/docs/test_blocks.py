@@ -45,7 +45,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What pages take for granted: mine.py, runs of every kind, and a saved game."""
+    """Make a folder with what the pages assume: mine.py, runs of every kind, and a saved game."""
     folder = tmp_path_factory.mktemp("reader")
     (mine,) = blocks(ROOT / "README.md", "python")
     choose = "def choose(position):\n    return position.legal_moves[0]\n"
@@ -76,7 +76,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def folder(library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A reader's folder, for each block anew."""
+    """Change to a new copy of that folder, one for each block."""
     reader = tmp_path / "reader"
     shutil.copytree(library, reader)
     monkeypatch.chdir(reader)
@@ -109,7 +109,7 @@ def test_programs_run(page: Path) -> None:
 
 
 def commands() -> Iterator[Any]:
-    """Each command once, however many pages show it."""
+    """Yield each command of the pages once, even if several pages show it."""
     seen: set[str] = set()
     for page in PAGES:
         for block in blocks(page, "console"):
@@ -140,7 +140,7 @@ def test_commands_work(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def parsed(command: str) -> None:
-    """At least its options exist."""
+    """Parse a command without running it; raise an error if an option does not exist."""
     from typer.main import get_command
 
     from knightfall.cli.app import app

@@ -240,7 +240,8 @@ def phased_sum(position: Position, me: Side) -> float:
 
 
 def staged_sum(position: Position, me: Side) -> float:
-    """Return the sum's value, with stages chosen by cells instead of the phase.
+    """Return the value of the tested sum, choosing its stage by counting open cells instead of by
+    the phase.
 
     On no board here are 2/5 or 4/5 of the cells a whole number.
     """
@@ -322,7 +323,9 @@ def test_only_the_stage_in_force_is_asked() -> None:
 
 
 def test_plain_python_inside_phases_and_stages(tmp_path: Path) -> None:
-    """Compare with compiled values, also on boards with cell 63; errors name the function."""
+    """Compare an uncompiled heuristic inside phases and stages with the same one compiled, also on
+    boards of 64 cells; check that errors name the function.
+    """
     file = tmp_path / "mine.py"
     file.write_text(
         "class Never: pass\n"

@@ -176,7 +176,9 @@ def test_what_an_agent_does_to_its_position_stays_with_it(chooser: Writing) -> N
 
 
 def test_the_agent_takes_its_own_time(chooser: Writing) -> None:
-    """The time includes neither the start of the process nor the transfer of the answer."""
+    """Check that an agent's time includes neither the start of its process nor the transfer of its
+    answer.
+    """
     text = chooser("time.sleep(0.1)\nreturn position.legal_moves[0]", head="import time")
     start = time.perf_counter()
     report = hosted(text).analyse(START)
@@ -221,7 +223,9 @@ def two_plies_later(position: Position, move: str) -> Position:
 
 
 def test_a_heuristic_that_raises_need_not_be_loaded_anew(tmp_path: Path) -> None:
-    """It has no state; but one that failed to load is loaded anew."""
+    """Check that a heuristic that raises keeps its process, and that one that failed to load is
+    loaded anew.
+    """
     file = tmp_path / "mine.py"
     file.write_text(
         "def score(board, open, me, opp, to_move):\n    return 1.0 / (board.width - 5)\n"
@@ -241,7 +245,9 @@ def test_a_heuristic_that_raises_need_not_be_loaded_anew(tmp_path: Path) -> None
 
 
 def test_a_failure_keeps_nothing_alive(tmp_path: Path) -> None:
-    """The locals of the caller are freed, and so is a process that was given up."""
+    """Check that after a failure the caller's locals and the closed process are freed without a
+    garbage collection.
+    """
     file = tmp_path / "mine.py"
     file.write_text("def score(board, open, me, opp, to_move):\n    return 1 / (board.width - 5)\n")
     player = hosted(f"greedy({file}:score)")
@@ -264,7 +270,7 @@ def test_a_failure_keeps_nothing_alive(tmp_path: Path) -> None:
 
 
 class InHand(set[int]):
-    """An object whose end can be observed."""
+    """A set that weak references can point to, to observe when it is freed."""
 
 
 def test_what_an_agent_started_ends_with_it(chooser: Writing, tmp_path: Path) -> None:
@@ -296,7 +302,7 @@ def test_what_a_game_has_started_ends_with_it(chooser: Writing, tmp_path: Path) 
 
 
 def test_sets_of_texts_have_one_order(chooser: Writing) -> None:
-    """Otherwise moves would depend on the process."""
+    """Check that sets of strings have the same order in every process, so that moves repeat."""
     text = chooser("return next(iter(set(position.legal_moves)))")
     position = Position.start(7, 7)
     assert len({RemotePlayer(parse_agent(text)).analyse(position).move for _ in range(3)}) == 1

@@ -54,7 +54,8 @@ def test_all_the_hostile_lose_their_own_games(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and a subreaper")
 def test_without_a_namespace_whoever_left_the_group_is_found() -> None:
-    """A supervisor ends a daemon that has left its session and lost its parents."""
+    """Check that a supervisor ends a daemon that has left its session and whose parents have ended.
+    """
     script = """
 import os, signal, sys
 from knightfall.isolation import limits

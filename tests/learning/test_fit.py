@@ -59,7 +59,7 @@ def models(positions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_it_learns_what_it_never_saw(models: Path) -> None:
-    """Each model, in every view, beats the log-loss of the constant share of wins."""
+    """Check that each model, in every view, beats the log-loss of the constant share of wins."""
     found = json.loads((models / "fit.json").read_text(encoding="utf-8"))
     for kind, views in zip(KINDS, (TRUTHFUL, VIEWS), strict=False):
         assert tuple(found["judged"][kind]) == views
@@ -80,7 +80,7 @@ def test_what_was_learned_plays(models: Path) -> None:
 
 
 def test_the_compiled_value_is_the_training_librarys(models: Path, positions: Path) -> None:
-    """Probabilities agree to a millionth with PyTorch's own net in double precision."""
+    """Compare compiled probabilities with those of PyTorch in double precision."""
     torch = pytest.importorskip("torch", reason="torch fits the net")
     board = kf.Board.of(5, 5)
     one = read(positions, "test", "5x5")
@@ -102,12 +102,12 @@ def test_the_compiled_value_is_the_training_librarys(models: Path, positions: Pa
 
 
 def _side(here: kf.Position, view: str) -> Any:
-    """Return the side that has such a view of a position."""
+    """Return the side from whose point of view a position is seen in a view."""
     return here.to_move if " " not in view else "b" if here.to_move == "w" else "w"
 
 
 def _of_view(rows: Labelled, board: kf.Board, view: str) -> list[tuple[kf.Position, int]]:
-    """Return the positions of a view in the table's order, with their row numbers."""
+    """Return the positions that belong to a view, in the table's order, with their row numbers."""
     found = []
     for row, (open, mover, waiter) in enumerate(
         zip(rows.open, rows.mover, rows.waiter, strict=True)
@@ -120,7 +120,9 @@ def _of_view(rows: Labelled, board: kf.Board, view: str) -> list[tuple[kf.Positi
 
 
 def test_hunters_learn_the_truth_and_runners_what_came_of_it(positions: Path) -> None:
-    """Each target is computed by hand from the solver's winner and the game's winner."""
+    """Compare the targets with their definition: for hunters the solver's winner, for runners a win
+    by the solver or in the game.
+    """
     board, one = kf.Board.of(5, 5), read(positions, "train", "5x5")
     rows = labelled(one)
     assert 0 < rows.serious.mean() < 1
@@ -205,8 +207,8 @@ def test_judgement_by_hand() -> None:
 
 
 def test_calibration_by_hand() -> None:
-    """Ten predictions in ten groups: log-odds of log 3 are a chance of 3/4, of −log 3 one of
-    1/4.
+    """Check ten groups of one prediction each: log-odds of log 3 are a chance of 3/4, and of −log 3
+    of 1/4.
     """
     odds = np.log(np.array([3, 1 / 3, 1, 1, 1, 1, 1, 1, 1, 1]))
     wins = np.array([1, 0, 0, 1, 0, 1, 0, 1, 0, 1], np.float32)

@@ -87,7 +87,7 @@ def depth(line: str) -> int:
 
 
 def plays(lines: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
-    """Yield every line of answers with its number and the moves that lead to it."""
+    """Yield the index of each line that gives an answer, with the moves that lead to it."""
     game: list[str] = []
     for at in range(HEADING, len(lines)):
         game = game[: 2 * depth(lines[at])]
@@ -96,7 +96,7 @@ def plays(lines: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
 
 
 def end_of(lines: tuple[str, ...], at: int) -> int:
-    """Return the first line after those that are below a line."""
+    """Return the index of the first line after all lines that are nested below a line."""
     end = at + 1
     while end < len(lines) and depth(lines[end]) > depth(lines[at]):
         end += 1
@@ -339,7 +339,7 @@ def test_a_missing_placement_is_named(judge: Callable[[bytes], Verdict]) -> None
 def test_only_winning_answers_stand(
     name: str, small: int, judge: Callable[[bytes], Verdict]
 ) -> None:
-    """Replace every answer by every other cell: illegal and losing ones are refused."""
+    """Check that an answer replaced by another cell is refused if that is illegal or loses."""
     board, lines = board_of(name), body(name, small)
     engine = Engine(board, table_mb=1)
     illegal = losing = 0
@@ -364,7 +364,9 @@ def test_only_winning_answers_stand(
 
 
 def test_a_losing_answer_left_to_the_search_is_named(judge: Callable[[bytes], Verdict]) -> None:
-    """Change the last answer of a line of play, with no lines below that would contradict it."""
+    """Check that a losing answer without lines below it, whose win is left to the verifier's
+    search, is refused with its line's number.
+    """
     lines = body("5x5")
     engine = Engine(Board.of(5, 5), table_mb=1)
     forged = 0

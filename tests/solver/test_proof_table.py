@@ -79,7 +79,9 @@ def test_a_half_written_entry_is_not_taken_for_its_position(
     questions=st.lists(st.one_of(st.just(None), st.integers(0, 66)), max_size=12),
 )
 def test_an_entry_is_all_that_was_answered(plies: int, questions: list[int | None]) -> None:
-    """Store answers: None is the question for the winner, a number n is `ends_within` n plies."""
+    """Check an entry after answers were stored in it: None stands for the question who wins, a
+    number n for `ends_within` n plies.
+    """
     data = 0
     ended: list[int] = []
     lasted: dict[int, list[int]] = {0: [], 1: []}

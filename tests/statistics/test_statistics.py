@@ -487,7 +487,9 @@ def test_a_sequential_difference_is_a_mixture_of_likelihoods() -> None:
         error = float(np.std([*(a - b), 0.5, -0.5])) / math.sqrt(pairs)
 
         def evidence(true: float, mean: float = mean, error: float = error) -> float:
-            """Return the likelihood ratio of gaps spread around `true` to gaps at `true`."""
+            """Return the likelihood ratio between gaps distributed around `true` and gaps exactly
+            `true`.
+            """
             spread = scipy.stats.norm(true, 0.03)
             ends = (min(mean, true) - 0.3, max(mean, true) + 0.3)
             mixed, _ = scipy.integrate.quad(

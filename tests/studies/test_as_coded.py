@@ -54,7 +54,9 @@ def value(id: str, position: Position, side: Side, blanks: int = 0) -> float:
 
 @cache
 def questions() -> list[tuple[Position, int]]:
-    """Return positions of all phases, each with several numbers of open cells at the root."""
+    """Return positions of all phases, each with several assumed numbers of open cells at the
+    search's root.
+    """
     rng = random.Random(9)
     positions = []
     for seed, (width, height) in enumerate([(7, 7), (8, 8), (5, 5), (4, 6), (3, 9), (10, 6)]):
@@ -130,7 +132,7 @@ def test_the_ratio_by_hand() -> None:
 
 
 def longest_line(position: Position, side: Side, *, carries: bool, length: int = 0) -> int:
-    """Return the longest line as `heuristic5`'s text defines it, for either winner."""
+    """Return the length of the longest line by the words of `heuristic5`, whoever wins it."""
     longest = length
     for move in position.legal_moves:
         below = length + 1 if not carries else longest + 1
@@ -141,7 +143,9 @@ def longest_line(position: Position, side: Side, *, carries: bool, length: int =
 
 @pytest.mark.parametrize("carries", [False, True])
 def test_by_its_words_heuristic5_is_always_zero(carries: bool) -> None:
-    """Its text compares the longest lines of both players, and they are the same line."""
+    """Check that `heuristic5`, by its words, is always 0: both players' longest lines are the same
+    line.
+    """
     lengths = set()
     for position in small_positions():
         mine, theirs = (longest_line(position, side, carries=carries) for side in SIDES)

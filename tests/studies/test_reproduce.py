@@ -194,7 +194,9 @@ def variance(row: list[float]) -> float:
 
 
 def interval(a: list[float], b: list[float]) -> tuple[float, float, float, float]:
-    """Return mean, standard error and 95 % interval of a − b, with two imagined differences."""
+    """Return mean, standard error and 95 % interval of a − b, computed with two added differences
+    of ±0.5.
+    """
     gaps = [x - y for x, y in zip(a, b, strict=True)]
     mean, se = fmean(gaps), sqrt(variance([*gaps, 0.5, -0.5]) / len(gaps))
     reach = scipy.special.stdtrit(len(gaps) + 1, 0.975) * se
@@ -202,7 +204,7 @@ def interval(a: list[float], b: list[float]) -> tuple[float, float, float, float
 
 
 def tail(mean: float, se: float, limit: float, side: int, freedom: int) -> float:
-    """Return the two-sided p-value of being right (1) or left (−1) of a limit."""
+    """Return the two-sided p-value of a mean right (side 1) or left (−1) of a limit."""
     if side * (mean - limit) <= 0:
         return 1.0
     return (
@@ -366,7 +368,9 @@ def test_forfeits_follow_from_the_games(all_studies: Path) -> None:
 
 
 def test_every_wish_is_measured_by_its_games(all_studies: Path) -> None:
-    """Its games use the openings of the study's own heuristics, at every budget of the wish."""
+    """Compare the results of wishes with their games, which use the openings of the study, at every
+    budget of the wish.
+    """
     for study in report_of(all_studies)["studies"]:
         wishes = studies()[study["id"]].wishes
         assert [wish["wish"] for wish in study["wishes"]] == [wish.wish for wish in wishes]
@@ -661,7 +665,9 @@ def test_verdicts_are_explained_before_the_first_table(all_studies: Path) -> Non
 
 
 def test_the_page_is_read_in_ten_minutes() -> None:
-    """The text outside folds has at most the words of ten minutes and names every study."""
+    """Check that the text outside collapsed sections is short enough for ten minutes, and has every
+    study and claim.
+    """
     text = (DOCS / "studies.md").read_text("utf-8")
     shown = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
     words = [word for word in shown.split() if re.search("[a-z]", word)]
@@ -695,7 +701,9 @@ def test_the_page_says_what_the_markdown_says(all_studies: Path) -> None:
 
 
 def test_every_claim_is_overall_rate_per_budget(all_studies: Path) -> None:
-    """Each claim has its place and its meaning; budgets that do not matter are left out."""
+    """Check that the report states each claim's source and meaning, and a row for each budget that
+    matters.
+    """
     text = (all_studies / "out" / "studies.md").read_text("utf-8")
     for study in studies().values():
         part = text.partition(f'<a id="{study.id}"></a>')[2]
@@ -758,7 +766,7 @@ def test_every_published_number_is_in_the_report(all_studies: Path) -> None:
 
 
 def test_every_printed_table_is_in_the_report(all_studies: Path) -> None:
-    """Find every cell, with its place, in the collapsed section of its study."""
+    """Check that every printed cell is in the collapsed section of its study, in its place."""
     text = (all_studies / "out" / "studies.md").read_text("utf-8")
     page = (all_studies / "out" / "index.html").read_text("utf-8")
     assert page.count("<summary>Everything that was printed</summary>") == len(studies())

@@ -188,7 +188,8 @@ class Writes:
             os._exit(KILLED)
 
     def watch(self) -> None:
-        """Begin to count; only in a fork, because it cannot be undone."""
+        """Begin to count the process's writes. Call it only in a fork, because it cannot be undone.
+        """
         inner = StoreFile.writing
         point = self
 
@@ -373,7 +374,8 @@ def warm_up(place: Path, names: Iterable[str] = tuple(WRITES)) -> None:
 
 
 def quick() -> list[Kills]:
-    """Kill each quick command at every write that differs from other commands'."""
+    """Kill each quick command at every write; commands that write as `match` does, at every third.
+    """
     names = [name for name in WRITES if name not in SLOW]
     with tempfile.TemporaryDirectory(dir=_IN_MEMORY) as there:
         place = Path(there)
@@ -414,7 +416,9 @@ def main(kills: int = 300) -> int:
 
 
 def _shares(kills: int) -> Iterator[tuple[str, tuple[str, ...], int]]:
-    """Give most of the kills to one process, where they are cheap, and the rest to the runners."""
+    """Yield commands, runner options and numbers of kills: most for runs in one process, where they
+    are quick.
+    """
     names, others = list(RANDOM), kills // 10
     for name in names:
         yield name, ("--workers", "0"), -(-(kills - 2 * others) // len(names))

@@ -158,7 +158,9 @@ def test_play_from_here_from_every_source(browser: Any, file: Path) -> None:
 
 
 def test_arrows_walk_along_the_game_everywhere(browser: Any, file: Path) -> None:
-    """Arrows go through the game even after a click on the board; only after Tab over its cells."""
+    """Check that arrow keys step through the game, even after a click on the board, and move over
+    the cells only after Tab.
+    """
 
     def until_ply(number: int) -> None:
         page.wait_for_function("n => knightfall.play.tree.line().length === n", arg=number)
@@ -406,7 +408,9 @@ def test_sounds_only_for_who_wants_them(browser: Any, file: Path) -> None:
 
 
 def test_names_of_cells_and_marks_collide_with_nothing(browser: Any, file: Path) -> None:
-    """The names of rows and columns are beside the board and overlap nothing."""
+    """Check that the names of rows and columns are beside the board and overlap neither cells nor
+    the strip below.
+    """
     overlap = """() => {
       const box = (one) => one.getBoundingClientRect();
       const cells = [...document.querySelectorAll('#board [role=row] button')].map(box);

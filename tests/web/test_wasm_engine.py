@@ -66,7 +66,8 @@ def eight() -> WasmEngine:
 
 
 def test_it_was_built_from_these_sources() -> None:
-    """If this fails, build the engine again with ``make wasm``."""
+    """Check that the engine was built from the present sources; if this fails, run ``make wasm``.
+    """
     assert json.loads(ABOUT.read_text(encoding="utf-8"))["sources"] == source_hash()
 
 
