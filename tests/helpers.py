@@ -30,7 +30,8 @@ NEARLY_FULL_WORD = [Board.of(3, 21), Board.of(21, 3), Board.of(9, 7), Board.of(7
 some_and_all = pytest.mark.parametrize(
     "step", [pytest.param(5, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)]
 )
-"""The step through very many cases: the quick suite tests every fifth of them."""
+"""Parametrizes a test by its step through very many cases: the quick suite tests every fifth case.
+"""
 
 
 def times_the_examples(factor: float) -> settings:

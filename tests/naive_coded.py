@@ -54,8 +54,7 @@ def path_length(position: Position, me: Side, length: int = 0) -> int:
 
 
 def path_length_alt(position: Position, me: Side) -> int:
-    """Return the value of `heuristic5`'s helper as printed: after one move it calls `path_length`.
-    """
+    """Return the value of `heuristic5`'s helper as printed: `path_length` after one move."""
     length = 0
     for move in position.legal_moves:
         length = max(length, path_length(position.play(move), me, length + 1))

@@ -444,8 +444,7 @@ PLAYERS = [
 
 
 def played_out(start: Position, white: Agent, black: Agent) -> list[str]:
-    """Return the moves of a game between two agents, including placements if `start` has none yet.
-    """
+    """Return the moves of a game between two agents, with placements if `start` lacks them."""
     position, game = start, []
     while position.winner is None:
         move = (white if position.to_move == "w" else black).choose(position)

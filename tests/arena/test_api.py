@@ -136,7 +136,7 @@ def test_a_stored_event_is_found_again_and_one_in_memory_is_not(tmp_path: Path) 
     assert again.run.id == 2
 
 
-# -- more of the same run --------------------------------------------------------------------
+# -- continued runs --------------------------------------------------------------------------
 
 
 def without_run(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
@@ -185,7 +185,7 @@ def test_nothing_is_taken_over_from_another_seed_or_when_asked_to_play_again(
     assert notices == []
 
 
-# -- who plays ---------------------------------------------------------------------------------
+# -- choice of the runner ----------------------------------------------------------------------
 
 
 def test_a_short_run_hires_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

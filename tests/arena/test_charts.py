@@ -343,7 +343,7 @@ def test_worth_without_time_is_one_panel(store: Store) -> None:
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1,000"]
 
 
-# -- what fits ------------------------------------------------------------------------------------
+# -- charts for each kind of run ------------------------------------------------------------------
 
 
 def test_every_chart_fits_some_run(

@@ -29,7 +29,9 @@ def choose(position):
     moves = position.legal_moves
     return moves[(next(numbers) + random.randrange(3) + int(chance * 3)) % len(moves)]
 """
-"""Moves by how often it was asked, by random numbers, and by one drawn while it is loaded."""
+"""An agent whose moves depend on the number of its calls, on random numbers, and on one drawn while
+it is loaded.
+"""
 
 OPENINGS = shuffled(openings(Board.of(5, 5)), 3)[:6]
 
@@ -49,8 +51,7 @@ def moves(record: PairRecord) -> tuple[bytes, bytes]:
 
 
 def anywhere(tasks: list[PairTask], *numbers: int) -> Iterator[list[PairRecord]]:
-    """Yield the records of the tasks from this process, in both orders, and from pools of workers.
-    """
+    """Yield the tasks' records from this process, in both orders, and from pools of workers."""
     yield play_chunk(tasks)
     yield play_chunk(tasks[::-1])[::-1]
     agents = [tasks[0].a, tasks[0].b]
@@ -227,8 +228,7 @@ def test_a_heuristic_that_remembers_begins_each_game_afresh(tmp_path: Path) -> N
     ],
 )
 def test_built_in_agents_play_the_same_whatever_was_played_before(agent: str) -> None:
-    """Compare pairs played alone with the same pairs played one after another, all with one seed.
-    """
+    """Compare pairs played alone with the same pairs played in a row, all with one seed."""
     fens = shuffled(openings(Board.of(7, 7)), 5)[:2]
     opponents = ("student(improved, time=1ms)", "id(improved, nodes=200)")
     tasks = [PairTask(n, agent, opponents[n % 2], fen, 9) for n, fen in enumerate([*fens, *fens])]

@@ -83,8 +83,7 @@ def test_the_seconds_left_are_those_of_the_rate_of_this_process() -> None:
 
 
 def test_a_tournament_is_expected_to_end_when_its_widest_interval_is_narrow_enough() -> None:
-    """Check the expected number of pairs: half the width of an interval takes four times the pairs.
-    """
+    """Check the expected number of pairs: half the width takes four times the pairs."""
     who = enter(["greedy(open)", "greedy(center)", "greedy(main)", "random", "greedy(improved)"])
     plan = Plan("tournament", who, tournament_matches(3, 2), 2000, options={"tests": 3})
     rule = ComparisonRule(plan, within=0.05, course=5)
@@ -112,7 +111,7 @@ def test_progress_counts_games_of_all_runs_and_of_what_a_rule_expects() -> None:
     assert seen == [(100, 6), (2 * (50 - 20 + 12), 2 * (3 + 5))]
 
 
-# -- how far ahead ---------------------------------------------------------------------------
+# -- items given in advance ------------------------------------------------------------------
 
 
 class Hand:

@@ -382,7 +382,7 @@ def alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     except FileNotFoundError:
-        return os.path.exists("/proc/self") is False  # no such folder here: the signal decides
+        return os.path.exists("/proc/self") is False  # without /proc the signal decides
 
 
 @needs_signals

@@ -45,7 +45,7 @@ def crowded(rivals):
 pinned = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who waited for what")
 
 
-# -- what the machine did ------------------------------------------------------------------------
+# -- load of the machine -------------------------------------------------------------------------
 
 
 @pinned
@@ -75,7 +75,7 @@ def test_the_share_of_a_core_is_what_rivals_leave() -> None:
 def test_a_late_answer_is_the_machine_s_fault_only_if_it_had_no_core(
     body: str, starved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(host_process, "GRACE", 30.0)  # the warning comes however late the check is
+    monkeypatch.setattr(host_process, "GRACE", 30.0)  # so that even a late check warns
     file = tmp_path / "mine.py"
     head = f"{CROWD}\ndef choose(position):\n"
     file.write_text(f"{head}    {body}\n    return position.legal_moves[0]\n")
@@ -88,7 +88,7 @@ def test_a_late_answer_is_the_machine_s_fault_only_if_it_had_no_core(
     assert failure.value.starved == starved
 
 
-# -- playing again -------------------------------------------------------------------------------
+# -- replayed games ------------------------------------------------------------------------------
 
 
 class Late:
@@ -147,7 +147,7 @@ def test_a_submission_s_games_are_refused_while_the_machine_is_busy(
     assert len(shares) == 1
 
 
-# -- what is said of it --------------------------------------------------------------------------
+# -- reports -------------------------------------------------------------------------------------
 
 
 def lost_to_the_clock(game: GameRecord) -> GameRecord:

@@ -23,8 +23,7 @@ def runner() -> ModuleType:
 
 
 def test_the_signature_is_the_recorded_one(runner: ModuleType) -> None:
-    """Compare the nodes of all searches with the recorded signature (see benchmarks/signature.py).
-    """
+    """Compare the searches' nodes with the recorded signature (see benchmarks/signature.py)."""
     signature = runner.module("signature")
     spent = signature.nodes_by_agent()
     assert sum(spent.values()) == signature.SIGNATURE, spent

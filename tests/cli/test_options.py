@@ -55,7 +55,7 @@ RUN = (
     one("--store", "there.sqlite", "store", "there.sqlite"),
     flag("--again", "again"),
 )
-"""What every command that plays a run takes."""
+"""The options of every command that plays a run."""
 
 TEST = Sprt(3, 20, alpha=0.1, beta=0.2, model="logistic")
 BOUNDS = ["--sprt", "3,20"]

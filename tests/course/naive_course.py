@@ -156,7 +156,7 @@ class NaiveSuccessor:
     """A set of open (x, y) cells on 11 columns and 9 rows; a cell's number is x + 13·y."""
 
     STEPS = ((-1, 2), (-2, 1), (-2, -1), (-1, -2), (1, -2), (2, -1), (2, 1), (1, 2))
-    """As the offsets 25 11 −15 −27 −25 −11 15 27."""
+    """The knight's steps in the order of the original's offsets: 25 11 −15 −27 −25 −11 15 27."""
 
     def __init__(self) -> None:
         self.open = {(x, y) for x in range(11) for y in range(9)}

@@ -12,7 +12,7 @@ from typing import Any
 from zlib import crc32
 
 NO_END = 1e9
-"""Milliseconds."""
+"""A time limit in milliseconds that is never reached."""
 
 
 class Minimax:

@@ -359,7 +359,9 @@ def lookahead_ratio(game, player):
 
 
 def emptiest(game):
-    """Return the middle of the window of the flat list with the fewest blocked cells."""
+    """Return the middle of the half-by-half window with the fewest blocked cells, the first by
+    columns.
+    """
     high, wide = round(game.height / 2), round(game.width / 2)
     fewest, middle = None, None
     for left in range(game.width - wide + 1):

@@ -35,8 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def held(folder: Path, output: str, **who: Any) -> dict[str, str]:
-    """Rate a class; return the texts of the files written, none of which contains a path or a time.
-    """
+    """Rate a class; return the written files that contain neither paths nor times."""
     options: dict[str, Any] = {
         "pairs": 1, "classmates": 1, "time": "12ms", "opponents": ["Random"], "progress": False,
     }  # fmt: skip

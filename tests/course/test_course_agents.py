@@ -191,8 +191,7 @@ def test_an_agent_that_asks_for_the_time_left_has_no_clock_of_its_own(tmp_path: 
 
 
 def test_one_process_a_game_and_seat(tmp_path: Path) -> None:
-    """Check that a submission keeps its state within a game and a seat, and loses it between games.
-    """
+    """Check that a submission keeps its state only within a game, and per seat."""
     body = "NUMBER.append(1)\nreturn sorted(game.get_legal_moves())[-len(NUMBER)]"
     player = RemoteSubmission(parse_agent(ticking(write(tmp_path, in_2017b(body, "NUMBER = []")))))
     first = player.analyse(START).move

@@ -64,7 +64,7 @@ def played(folder: Path) -> Counter[str]:
     return found
 
 
-# -- who handed in what ----------------------------------------------------------------------
+# -- reading of submissions ------------------------------------------------------------------
 
 
 def test_everybody_is_listed_with_what_is_wrong(folder: Path) -> None:
@@ -191,7 +191,7 @@ def test_a_class_in_which_nobody_moves_says_so(folder: Path) -> None:
     assert "not ranked: ann: never made a move" in str(report)
 
 
-# -- who is like whom ------------------------------------------------------------------------
+# -- near-identical submissions --------------------------------------------------------------
 
 
 def test_renamed_copies_are_pointed_out_and_independent_work_is_not(folder: Path) -> None:
@@ -377,7 +377,7 @@ def test_who_does_not_answer_is_out_at_once(folder: Path, monkeypatch: pytest.Mo
     assert [row.name for row in report.table.students] == ["ann"]
 
 
-# -- what there is to learn ------------------------------------------------------------------
+# -- lessons ---------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -140,8 +140,7 @@ class Student:
 
 
 def seeded_game(kind: type[Any], seed: int) -> list[tuple[int, int]]:
-    """Return the moves of a random opening and of the game after it; the last may be a resignation.
-    """
+    """Return the moves of a game after a random opening; the last may be a resignation."""
     random.seed(seed)
     students = [Student(scores.improved_score, 3), Student(scores.center_score, 2)]
     game, moves = kind(*students), []

@@ -36,7 +36,9 @@ FEW = 11
 """Maximum open cells for an exhaustive search for the longest win in Python."""
 
 SIZES = ((7, 7, 5), (5, 6, 2), (8, 8, 1), (9, 4, 2), (3, 3, 2), (3, 7, 2), (6, 10, 1))
-"""Boards and the number of random games on each; as many again avoid early ends."""
+"""Boards and the number of random games on each; as many more games are drawn so that they end
+late.
+"""
 
 
 @cache
@@ -130,7 +132,9 @@ def test_so_it_is_on_the_earlier_boards(id: str, kind: type[Any]) -> None:
 
 
 WITH_A_ROOT = [row.id for row in REGISTRY.values() if row.coded and "longest" not in row.id]
-"""Path searches are left out: they do not use the root and search to the end at each leaf."""
+"""The tested ids. Path searches are left out: they do not use the root and search to the end at
+each leaf.
+"""
 
 
 @pytest.mark.parametrize("id", WITH_A_ROOT)

@@ -66,8 +66,7 @@ class Checkout:
         self._share_machine_code(package)
 
     def _declare_extensions(self) -> None:
-        """Write the installation's metadata with the entry points of pyproject.toml, as pip would.
-        """
+        """Write package metadata with the entry points of pyproject.toml, as pip would."""
         project = (self.folder / "pyproject.toml").read_text("utf-8")
         points = re.search(r'entry-points."knightfall.extensions"\]\n(.*?)\n\n', project, re.DOTALL)
         assert points is not None

@@ -37,10 +37,12 @@ Pair = tuple[int, int]
 
 SIZES = [(width, height) for width in range(3, 8) for height in range(width, 8)]
 EXACT = [(4, 7), (5, 5), (5, 6), (5, 7), (6, 6), (6, 7), (7, 7)]
-"""Where the hunter wins unless the runner can mirror."""
+"""Boards on which the hunter wins every opening in which the runner cannot win by reflection."""
 
 STRAYS = {(3, 3): 2, (3, 4): 6, (3, 5): 11, (3, 6): 13, (3, 7): 6, (4, 4): 7, (4, 5): 5, (4, 6): 2}
-"""Classes that the runner wins without mirroring, on the other boards."""
+"""The other boards, and the number of opening classes that the runner wins there without
+reflection.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -298,7 +300,7 @@ def test_winning_replies() -> None:
     assert set(winning_replies((6, 6))) == {19}
 
 
-# -- games that are told ---------------------------------------------------------------------
+# -- games shown on the page -----------------------------------------------------------------
 
 
 def plays_out(
@@ -420,7 +422,9 @@ BEYOND = {
     **dict.fromkeys([(4, 8), (4, 9), (4, 10), (4, 11), (5, 8), (5, 9), (6, 8)], 0),
     **{(3, 8): 3, (3, 9): 0, (3, 10): 1, (3, 11): 0, (3, 12): 0, (3, 13): 1, (3, 14): 0},
 }
-"""Boards the law was not read off, and how many classes the runner wins there without mirroring."""
+"""Boards outside the atlas, and the number of opening classes that the runner wins there without
+reflection.
+"""
 
 
 @pytest.mark.slow

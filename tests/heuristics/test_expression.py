@@ -301,7 +301,9 @@ def test_the_staged_study_can_be_written_as_expressions(id: str, text: str) -> N
 
 
 def test_a_stage_holds_at_its_threshold() -> None:
-    """Check the threshold on 5×6, where 21 open cells are exactly 0.7 of the board."""
+    """Check that a stage applies at its threshold itself: on 5×6, 21 open cells are exactly 0.7 of
+    the board.
+    """
     for open, stage in (
         (22, "improved"),
         (21, "improved"),

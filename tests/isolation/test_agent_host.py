@@ -77,7 +77,7 @@ def gone(pid: int) -> bool:
     return False
 
 
-# -- those who behave --------------------------------------------------------------------------
+# -- agents that behave ------------------------------------------------------------------------
 
 
 def test_a_hosted_agent_answers_as_it_would_at_home(chooser: Writing) -> None:
@@ -167,7 +167,7 @@ def test_what_an_agent_does_to_its_position_stays_with_it(chooser: Writing) -> N
         "return answer"
     )
     before = START.fen
-    # It changed its own modules so much that its answer is not a move to its own process.
+    # The agent has changed its modules, so that its own process does not accept its answer.
     with pytest.raises(AgentFailure) as failed:
         hosted(text).analyse(START)
     assert failed.value.reason in ("illegal", "crash")
@@ -190,7 +190,7 @@ def test_the_last_move_travels(chooser: Writing) -> None:
     hosted(text).analyse(START.play(START.legal_moves[0]))
 
 
-# -- those who do not --------------------------------------------------------------------------
+# -- agents that misbehave ---------------------------------------------------------------------
 
 
 def test_after_a_failure_the_next_question_begins_another_game(chooser: Writing) -> None:
@@ -374,7 +374,7 @@ def test_who_is_given_how_long(tmp_path: Path) -> None:
     mine = f"{tmp_path}/mine.py:score"
     assert limit("id(improved, nodes=1000000000)") is None
     assert limit("perfect(nodes=1000)") is None
-    assert limit("perfect(time=2s)") is None  # it stops by itself
+    assert limit("perfect(time=2s)") is None  # it keeps its time itself
     assert limit(f"id({mine}, nodes=2500)") == 10.0
     assert limit(f"id(2*open+{mine}, nodes=500000)") == 100.0
     assert limit(f"id({mine}, time=150ms)") == 0.15

@@ -78,8 +78,7 @@ def test_a_command_that_is_still_loading_ends() -> None:
 
 
 def test_a_program_that_is_still_loading_gets_an_exception() -> None:
-    """Check that Ctrl-C during a C callback of an import raises KeyboardInterrupt in the program.
-    """
+    """Check that Ctrl-C in a C callback during an import raises KeyboardInterrupt."""
     assert ended(IN_A_CALLBACK + AS_A_LIBRARY).stderr == "heard\n"
 
 
@@ -137,8 +136,7 @@ def test_it_may_come_before_python_dash_m_has_found_the_command_line() -> None:
 
 
 def test_it_may_come_when_a_command_is_over() -> None:
-    """Check Ctrl-C while the interpreter exits: the command ends with its message and no traceback.
-    """
+    """Check Ctrl-C while the interpreter exits: the command prints its message and no traceback."""
     code = (
         "import atexit, os, signal\nfrom knightfall.isolation import sigint\n"
         "from knightfall.cli import main\nfrom knightfall.cli import terminal as guard\n"

@@ -183,7 +183,7 @@ def test_the_command_learns_and_says_how_well(tmp_path: Path) -> None:
     assert [one["hunters"] for one in told["judged"]] == ["known hunters", "other hunters"]
     for one in told["judged"]:
         assert one["any_reply"] < one["stranger"] < 0
-    assert learned.logit_weights[9] > 0  # what alpha-beta at five plies would play
+    assert learned.logit_weights[9] > 0  # feature 9: alpha-beta's choice at five plies
 
 
 def test_mistakes_are_told_in_a_line(tmp_path: Path) -> None:

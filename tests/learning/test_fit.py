@@ -36,7 +36,9 @@ from knightfall.learning.fit_models import (
 from knightfall.learning.fitting import TRUTHFUL, fit, judged, labelled
 
 KINDS = ("linear", "net") if importlib.util.find_spec("torch") else ("linear",)
-"""The kinds that can be fitted here: torch is large, and make test runs without it."""
+"""The kinds of models that can be fitted here; the net needs torch, which `make test` does not
+install.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +170,7 @@ def test_an_interrupted_fit_ends_with_the_same_weights(tmp_path: Path) -> None:
     assert epochs == [3, 4]
     assert other.validation == curve.validation
     assert all(np.array_equal(whole[name], again[name]) for name in whole)
-    assert curve.validation[-1] < 0.5  # the net also learns
+    assert curve.validation[-1] < 0.5  # it has learned, too
 
 
 def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
@@ -188,7 +190,7 @@ def test_scale_leaves_alone_what_never_changes() -> None:
 
 def test_scale_is_exact_for_many_rows() -> None:
     features = np.full((100_000, 2), 1000, np.float32)
-    features[::2, 1] = 1001  # half of the rows
+    features[::2, 1] = 1001  # in every second row
     scale = Scale.of(features)
     assert scale.mean.tolist() == [1000, 1000.5]
     assert scale.spread.tolist() == [1, 0.5]

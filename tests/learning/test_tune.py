@@ -170,7 +170,7 @@ def test_users_heuristics_and_other_opponents(tmp_path: Path) -> None:
         tune(tmp_path / "out", again, progress=False)
 
 
-# -- the same again ------------------------------------------------------------------------------
+# -- repeated and resumed tunings ----------------------------------------------------------------
 
 
 def test_two_workers_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,13 +58,12 @@ def found(check: Check, about: str) -> CheckResult:
 
 
 def declared(function: Callable[..., Any], **promises: bool) -> str:
-    """Register a heuristic in this process, so that a check starts no other process; return its id.
-    """
+    """Register a heuristic in this process, so that a check starts no other; return its id."""
     kf.heuristic(**promises)(function)
     return function.__name__
 
 
-# -- what is in order ------------------------------------------------------------------------
+# -- heuristics that keep their promises -----------------------------------------------------
 
 
 def test_a_sound_heuristic() -> None:

@@ -275,7 +275,7 @@ def test_clustered_error_is_what_repeated_sampling_shows() -> None:
     claimed = sum(clustered_error(cases) or 0 for cases in samples) / len(samples)
     assert claimed == pytest.approx(seen, rel=0.12)
     naive = math.sqrt(mean * (1 - mean) / (60 * 4.5))
-    assert seen > 1.3 * naive  # otherwise the test would not need clusters
+    assert seen > 1.3 * naive  # so that clustering matters
 
 
 def pairs_in_order(scores: list[tuple[float, bool]]) -> float:

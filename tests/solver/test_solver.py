@@ -137,7 +137,9 @@ def test_every_first_placement_on_a_small_board(brute: BruteForce) -> None:
 
 
 def test_every_question_about_every_opening(brute: BruteForce) -> None:
-    """Ask one engine in random order, so that answers use the proofs of earlier ones."""
+    """Compare one engine's answers with brute force, in random order, so that they use proofs of
+    earlier ones.
+    """
     board = brute.board
     asked = engine(board)
     questions = [
@@ -253,14 +255,13 @@ def test_how_many_openings_the_first_player_wins(
 
 @pytest.fixture(scope="module")
 def seven() -> Solver:
-    """Share one engine for 7×7 between tests."""
+    """Return an engine for 7×7 that all tests of this module share."""
     return Solver(Engine(Board.of(7, 7)), use_atlas=False)
 
 
 @pytest.mark.slow
 def test_the_totals_of_7x7(seven: Solver) -> None:
-    """Compare the numbers of openings, of classes and of won openings of 7×7 with the known ones.
-    """
+    """Compare the numbers of openings, classes and won openings of 7×7 with known ones."""
     classes = opening_classes(Board.of(7, 7))
     assert (len(classes), sum(classes.values())) == (315, 2352)
     won = sum(members for position, members in classes.items() if seven.wins(position))
@@ -313,8 +314,7 @@ def test_7x7_solved_from_the_empty_board() -> None:
 
 
 def check_winner(one: Engine, two: Engine, position: Position) -> None:
-    """Check that a position is won exactly if some move leads to a lost one, asking another engine.
-    """
+    """Check that a position is won exactly if a move leads to a lost one, by another engine."""
     assert one.wins(position) == any(
         not two.wins(position.play(move)) for move in position.legal_moves
     ), position.fen
@@ -399,7 +399,7 @@ def test_mirror_images_have_mirrored_answers(position: Position) -> None:
 
 @given(few_open(34))
 def test_the_board_can_be_held_the_other_way(position: Position) -> None:
-    """Exchange rows and columns, which on a rectangle gives another board."""
+    """Compare a position with its transpose, which on a rectangle is on another board."""
     board, turned = position.board, Board.of(position.board.height, position.board.width)
 
     def image(cell: int) -> int:
@@ -469,7 +469,9 @@ def test_no_answer_depends_on_table_or_threads(table_mb: int, threads: int, step
 
 @pytest.mark.parametrize("threads", [1, 4])
 def test_no_answer_depends_on_a_table_that_is_always_full(threads: int) -> None:
-    """Use a table of a few buckets, so that threads soon overwrite every entry."""
+    """Compare answers with a table of a few buckets, in which threads soon overwrite every entry,
+    with the right ones.
+    """
     for position, (winner, winning, plies, _) in [*samples().items()][::threads]:
         if position.placed:
             assert plies is not None
@@ -649,7 +651,7 @@ def test_a_time_limit_ends_with_nothing_or_with_the_truth(seconds: float) -> Non
 
 
 def test_a_time_limit_ends_what_would_take_minutes() -> None:
-    """Solve the empty 7×9 board, for which a tenth of a second is far too short."""
+    """Check that solving the empty 7×9 board ends after a limit of a tenth of a second."""
     for threads in (1, 2):
         found = solve(Position.start(7, 9), atlas=False, seconds=0.1, threads=threads)
         assert answer(found) == (None, None, None, ())
@@ -657,7 +659,7 @@ def test_a_time_limit_ends_what_would_take_minutes() -> None:
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_an_engine_that_was_cut_short_has_learnt_nothing_false(threads: int) -> None:
-    """Stop the engine hundreds of times, then check all its answers."""
+    """Check that an engine that was stopped hundreds of times still gives right answers."""
     rng = random.Random(threads)
     for size in ((5, 5), (6, 6)):
         board = Board.of(*size)
@@ -709,7 +711,9 @@ def test_a_question_that_needs_no_search_is_answered_within_any_limit() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_stop_ends_what_would_take_long(threads: int) -> None:
-    """Stop an opening of 8×8, which takes hundreds of millions of nodes."""
+    """Check that `stop` ends the solving of an 8×8 opening, which takes hundreds of millions of
+    nodes.
+    """
     position = Position.from_fen("8/8/2N5/8/8/4n3/8/8 w")
     asked = Engine(position.board, threads=threads)
     ended: list[str] = []

@@ -72,8 +72,7 @@ def test_the_placement_decides_who_hunts_for_the_whole_game(
 
 
 def test_hunters_do_take_escapes_whoever_they_are() -> None:
-    """Check that both players take escapes in random games, so that the test above is not vacuous.
-    """
+    """Check that both players take escapes in games, so that the test above is not vacuous."""
     rng = random.Random(3)
     taken: Counter[Side] = Counter()
     for _ in range(200):
@@ -142,7 +141,9 @@ def test_whoever_reflects_is_never_stuck_first(size: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("size", [(3, 4), (4, 3), (4, 4), (3, 6), (6, 3), (4, 5), (5, 4)])
 def test_reflection_wins_whatever_the_first_player_tries(size: tuple[int, int]) -> None:
-    """Try every line of the first player, from the empty board to the end."""
+    """Check that reflection wins against every line of the first player, from the empty board to
+    the end.
+    """
     ends = 0
     waiting, seen = [Position.start(*size)], set()
     while waiting:
@@ -163,7 +164,9 @@ def test_reflection_wins_whatever_the_first_player_tries(size: tuple[int, int]) 
     "size", [(3, 4), (4, 3), (4, 4), (3, 6), (6, 3), at_length((4, 5)), at_length((5, 4))]
 )
 def test_what_reflection_says_of_a_small_board_is_so(size: tuple[int, int]) -> None:
-    """Compare with brute force, from the empty board and after each first placement."""
+    """Compare the winner by reflection with brute force, from the empty board and after each first
+    placement.
+    """
     brute, start = BruteForce(Board.of(*size)), Position.start(*size)
     assert brute.plies(start) % 2 == 0
     assert loses_by_reflection(start)
@@ -178,7 +181,7 @@ def test_what_reflection_says_of_a_small_board_is_so(size: tuple[int, int]) -> N
 
 @given(odd_positions(few=6))
 def test_reflection_never_promises_too_much(position: Position) -> None:
-    """Check any position a FEN can express, symmetric or not, with pockets and blocked cells."""
+    """Compare results by reflection with brute force, in any position a FEN can express."""
     last = position.board.cells - 1
     white = position.white
     taken = {cell for cell in (white, position.black) if cell is not None}
@@ -273,8 +276,7 @@ def test_reflection_fails_in_the_centre_of_an_odd_board() -> None:
 
 
 def two_worlds(board: Board, wall: int, most: int, rng: random.Random) -> Position:
-    """Return a position with a wall of two blocked columns between the knights, too wide to jump.
-    """
+    """Return a position with two blocked columns between the knights, too wide to jump."""
     left = [cell for cell in range(board.cells) if cell % board.width < wall]
     right = [cell for cell in range(board.cells) if cell % board.width > wall + 1]
     white, *mine = rng.sample(left, min(len(left), rng.randint(5, most)))
@@ -422,7 +424,7 @@ def test_dropping_them_merges_positions_and_never_two_of_different_value() -> No
 
 @pytest.mark.parametrize("buckets", [1, 64, 4096])
 def test_the_table_never_takes_one_position_for_another(buckets: int) -> None:
-    """Store the length of every unfinished position of 3×4, and read it back."""
+    """Check that the stored length of every unfinished position of 3×4 is read back."""
     brute, table = BruteForce(Board.of(3, 4)), Proofs(buckets)
     every = [position for position in every_position_of_3x4() if position.legal_moves]
     random.Random(buckets).shuffle(every)

@@ -345,7 +345,7 @@ def test_tests_that_make_no_sense_are_refused(wrong: dict[str, float], named: st
 
 
 def played(test: Sprt, true_elo: float, matches: int, seed: int) -> tuple[float, float]:
-    """Return the share of simulated matches that accept H1, and their mean number of pairs."""
+    """Simulate matches; return the share that accepts H1 and the mean number of pairs."""
     chances = np.cumsum(pair_distribution(true_elo, model=test.model)).tolist()
     rng = np.random.default_rng(seed)
     draws = chain.from_iterable(rng.random(10_000).tolist() for _ in count())

@@ -258,7 +258,7 @@ def test_the_share_reaches_what_looks_for_the_longest_win(id: str) -> None:
     assert boards["cut"][0] == 1
 
 
-# -- what counts the cells at the root --------------------------------------------------------
+# -- dependence on the search's root ----------------------------------------------------------
 
 
 def test_the_count_is_no_part_of_the_rules_and_begins_at_nothing() -> None:

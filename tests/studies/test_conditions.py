@@ -243,8 +243,7 @@ def test_a_fit_finds_what_was_put_in(id: str) -> None:
 
 
 def test_each_half_is_fitted_on_its_own_rows() -> None:
-    """Check the fits of even and odd rows, simulated with different times: each finds its own time.
-    """
+    """Check the fits of even and odd rows, simulated with two times: each finds its own."""
     study, rng = studies()["lookahead"], np.random.default_rng(4)
     rows, games, times = len(study.heuristics), 300, (8_000, 32_000)
     tried = [replace(variant, time=time) for variant in variants(study) for time in times]
@@ -296,9 +295,9 @@ def test_a_fit_by_the_command_s_own_function(
     found = fitting.fit([study], times=(300, 600), pairs=lambda study: 1)
     assert read_fits(as_json(found)).keys() == {"directional"}
     assert found["directional"].condition.lost == "legal"
-    assert found["directional"].choices == 3  # two times and the one between them
+    assert found["directional"].choices == 3  # two times, and one between them
     times = {one.time: one.loglikelihood for one in found["directional"].times}
-    assert {300, 400, 600} == set(times)  # and the one between
+    assert {300, 400, 600} == set(times)  # 400 is between the given times
     assert times[found["directional"].condition.time] == max(times.values())
 
 

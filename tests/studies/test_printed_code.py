@@ -16,7 +16,7 @@ Cell = tuple[int, int]
 
 SQUARE = [(5, 5), (7, 7), (8, 8)]
 OTHERS = [(5, 7), (7, 5), (3, 10), (8, 6)]
-"""Rows and columns."""
+"""Sizes of boards that are not square: rows and columns."""
 
 
 def erratum(study: str, where: str) -> str:
@@ -140,8 +140,7 @@ def open_or_own() -> list[Cell]:
 
 
 def halves(slips: dict[Cell, int]) -> Fraction:
-    """Return the sum of (1/2)^distance over the printed distances, with those in `slips` corrected.
-    """
+    """Return the sum of (1/2)^distance over printed distances, those in `slips` corrected."""
     return sum(
         (
             Fraction(1, 2) ** slips.get(cell, int(STATIC[cell[0]][cell[1]]))

@@ -263,8 +263,7 @@ def test_claims_stand_beside_their_own_verdicts(id: str) -> None:
 
 @pytest.mark.parametrize("id", IDS)
 def test_printed_cells_stand_under_their_opponents(id: str) -> None:
-    """Check that each cell of a table is under its opponent, with made-up numbers that all differ.
-    """
+    """Check that each cell is under its opponent, with made-up numbers that all differ."""
     _, found = study(id)
     tables = [one for one in found.printed if one.cells]
     for one in tables:

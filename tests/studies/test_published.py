@@ -275,7 +275,7 @@ def test_recomputing_finds_the_known_misprints_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("study", ALL, ids=named)
 def test_rates_are_those_of_the_cells(study: Study) -> None:
-    """Repeat the check in floating point, combined from all tables."""
+    """Compare each printed rate with that of the known cells of all tables of its tournament."""
     for tournament in study.played:
         for id in study.heuristics:
             printed, made = tournament.printed_rate(id), tournament.rate_of_cells(id)

@@ -117,7 +117,7 @@ def report_of(folder: Path) -> Any:
     return json.loads((folder / "out" / "report.json").read_text("utf-8"))
 
 
-# -- by a second way: SQL, plain arithmetic, textbook distributions ----------------------------
+# -- separate code: SQL, plain arithmetic, textbook distributions ------------------------------
 
 
 class Query:
@@ -520,7 +520,7 @@ def test_the_league_has_every_heuristic_once() -> None:
     assert PAIRS == plans.PAIRS
 
 
-# -- the same again ----------------------------------------------------------------------------
+# -- repeated runs -----------------------------------------------------------------------------
 
 SMALL = ("directional", "--pairs", "2", "--budget", "course", "--no-grades")
 
@@ -578,7 +578,7 @@ def test_same_seed_same_report_after_any_interruption(
         assert files(whole)[name] != files(parts)[name]
 
 
-# -- what is asked for wrongly -----------------------------------------------------------------
+# -- bad input ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -858,7 +858,7 @@ def test_the_committed_report_is_what_its_numbers_make() -> None:
         assert abs(improved.published - improved.predicted) < 4.5
 
 
-# -- the league's company ----------------------------------------------------------------------
+# -- grades of the heuristics ------------------------------------------------------------------
 
 
 def test_grades_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,8 +30,7 @@ SOON = 60.0
 
 @dataclass(frozen=True)
 class Fate:
-    """The result of an agent's pair; `wrong` says how it differs from the expected one, if it does.
-    """
+    """The result of an agent's pair; `wrong` says how it differs from the expected one."""
 
     agent: Hostile
     pair: PairRecord

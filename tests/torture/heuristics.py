@@ -103,7 +103,7 @@ def _game(game: GameRecord) -> list[str]:
     return [game.winner, game.reason, game.detail, *(column.hex() for column in columns)]
 
 
-# -- from outside --------------------------------------------------------------------------
+# -- judging a run -------------------------------------------------------------------------
 
 
 def outcome(folder: Path, *culprits: str) -> dict[str, Any]:
@@ -169,8 +169,7 @@ def _losses(pair: dict[str, Any]) -> list[bool]:
 
 
 def fates(heuristics: Sequence[Hostile], folder: Path, seconds: float = float("inf")) -> list[Fate]:
-    """Return the result of each heuristic, each in a separate run; print every result as it comes.
-    """
+    """Return the result of each heuristic, each in a separate run; print them as they come."""
     begun, found = time.monotonic(), []
     alone = folder / "alone"
     alone.mkdir()

@@ -334,7 +334,7 @@ def test_a_game_and_its_picture_can_be_kept(browser: Any, file: Path) -> None:
 
 
 def test_the_exceptions_to_the_law_are_listed(browser: Any, file: Path) -> None:
-    """Compare with the numbers in docs/theory.md."""
+    """Compare the page's numbers of exceptions to the colour law with docs/theory.md."""
     with opened(browser, file_url(file, "/atlas/7x7")) as page:
         for board, odd, classes in [("7x7", 8, 1), ("4x6", 32, 8), ("5x6", 0, 0), ("6x4", 32, 8)]:
             page.goto(file_url(file, f"/atlas/{board}"))
@@ -398,7 +398,7 @@ def test_the_truth_of_an_opening_is_there_at_once(browser: Any, file: Path) -> N
             }
 
 
-# -- for everybody ---------------------------------------------------------------------------
+# -- accessibility ---------------------------------------------------------------------------
 
 PLAYED = f"{of(GAME)}&vs=greedy(open)&you=w"
 VIEWS = [

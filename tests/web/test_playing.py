@@ -115,7 +115,9 @@ def test_a_whole_game_with_a_reload_a_link_and_back_in_the_middle(
 
 
 def test_play_from_here_from_every_source(browser: Any, file: Path) -> None:
-    """Begin from a pasted position, a puzzle, the atlas, and a position of the tree."""
+    """Check that a game can begin from a pasted position, a puzzle, the atlas, and a position of
+    the tree.
+    """
 
     def begin(page: Any, fen: str) -> None:
         page.wait_for_function("fen => document.getElementById('fen').value === fen", arg=fen)
@@ -404,7 +406,7 @@ def test_sounds_only_for_who_wants_them(browser: Any, file: Path) -> None:
         assert page.is_checked("input[name=sound]")
 
 
-# -- the looks -------------------------------------------------------------------------------
+# -- appearance ------------------------------------------------------------------------------
 
 
 def test_names_of_cells_and_marks_collide_with_nothing(browser: Any, file: Path) -> None:
@@ -453,7 +455,9 @@ def test_the_preview_image_is_in_the_metadata(file: Path) -> None:
 
 
 def test_a_challenge_s_address_is_encoded_once(browser: Any, file: Path) -> None:
-    """Read back an agent string that contains every special character."""
+    """Check that an agent string with every special character is read back from a challenge's
+    address.
+    """
     agent = "id(2*open-1/2*bfs_reach+center, nodes=500)"
     address = f"{of(GAME[:2])}&vs={quote(agent)}&you=w&challenge=1"
     with opened(browser, file_url(file, address)) as page:
