@@ -505,7 +505,7 @@ def test_what_is_known_without_a_search_is_true() -> None:
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_no_answer_depends_on_what_was_asked_before(threads: int) -> None:
-    """Compare a used engine, asked in another order, with a new one."""
+    """Compare the answers of a used engine, in another order, with those of a new one."""
     of_board: dict[Board, Solver] = {}
     asked = [*samples().items()][:: threads**2] * 2
     random.Random(threads).shuffle(asked)

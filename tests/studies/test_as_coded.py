@@ -167,7 +167,9 @@ def test_as_printed_heuristic5_and_heuristic6_count_lines() -> None:
 
 
 def counted_lines(position: Position, side: Side) -> tuple[int, int, int]:
-    """Return the positions below, and the lines to the end that a side wins and loses."""
+    """Return the numbers of positions below one, and of lines to the end that a side wins and
+    loses.
+    """
     if not position.legal_moves:
         return (0, 0, 1) if position.to_move == side else (0, 1, 0)
     parts = [counted_lines(position.play(move), side) for move in position.legal_moves]

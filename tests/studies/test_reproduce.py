@@ -399,7 +399,7 @@ def test_every_wish_is_measured_by_its_games(all_studies: Path) -> None:
 
 @pytest.mark.parametrize("committed", [False, True])
 def test_no_wish_is_without_a_result(committed: bool, all_studies: Path) -> None:
-    """Check a new report and the committed one."""
+    """Check that every wish has a result, in a new report and in the committed one."""
     there = DOCS if committed else all_studies / "out"
     report = StudiesReport.from_dict(json.loads((there / "report.json").read_text("utf-8")))
     text, page = ((there / name).read_text("utf-8") for name in PAGES)
@@ -640,7 +640,7 @@ class Checker(HTMLParser):
 
 @pytest.mark.parametrize("pictures", [False, True])
 def test_the_page_is_well_formed_and_needs_nothing_else(pictures: bool, all_studies: Path) -> None:
-    """Check a new page and the committed one with its charts."""
+    """Check that a new page, and the committed one with charts, is valid HTML and loads nothing."""
     text = ((DOCS if pictures else all_studies / "out") / "index.html").read_text("utf-8")
     checker = Checker()
     checker.feed(text)
@@ -689,7 +689,7 @@ def test_tables_scroll_by_themselves(all_studies: Path) -> None:
 
 
 def test_the_page_says_what_the_markdown_says(all_studies: Path) -> None:
-    """Compare both texts without markup, letter by letter."""
+    """Compare the words of the HTML page with those of the Markdown page, without markup."""
     text, page = ((all_studies / "out" / name).read_text("utf-8") for name in PAGES)
     page = re.sub(r"<figure>.*?</figure>", "", page.rpartition("</nav>")[2], flags=re.DOTALL)
     page = unescape(re.sub(r"<[^>]+>", "", page))

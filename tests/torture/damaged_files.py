@@ -88,7 +88,7 @@ class Tally:
 
 
 def kinds(folder: Path) -> dict[str, Kind]:
-    """Return all kinds; good samples are made in a folder."""
+    """Return all kinds of files, with good samples that are made in a folder."""
     warnings.simplefilter("ignore")
     return {
         "run (jsonl)": Kind(_runs(folder), _read_run, _wound_run),

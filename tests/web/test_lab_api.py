@@ -646,7 +646,7 @@ def _games(server: LabServer, **wanted: int) -> Iterator[dict[str, Any]]:
 
 
 def _players(folder: Path) -> list[str]:
-    """Return the processes that play runs for the lab in a folder."""
+    """Return the processes in which the lab in a folder plays its runs."""
     listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
     lines = [line for line in listed.stdout.splitlines() if "web.lab.play_job" in line]
     mine = []
