@@ -75,7 +75,9 @@ def _against_python(plan: Plan, sample: int) -> tuple[float, float, int]:
 
 
 def _not_search(plan: Plan, rounds: int) -> tuple[float, int]:
-    """Return the share of a worker's time outside of searches, and the number of moves."""
+    """Return the smallest measured share of a worker's time outside of searches, and the number of
+    moves.
+    """
     tasks = list(plan.tasks())
     deque(map(play_pair, tasks), maxlen=0)
     best, moves = 1.0, 0

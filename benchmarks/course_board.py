@@ -135,7 +135,9 @@ class CourseBoard:
         return moves
 
     def in_order(self, cell: Cell) -> list[Cell]:
-        """Return these cells in board order (on boards at least four wide), like the kernel."""
+        """Return the open cells a knight's move from a cell, in the kernel's order (on boards at
+        least four wide).
+        """
         row, column = cell
         targets = [(row + down, column + right) for down, right in KNIGHT_STEPS]
         return [target for target in targets if self.move_is_legal(target)]
@@ -150,7 +152,7 @@ class CourseBoard:
 
 
 class UnshuffledBoard(CourseBoard):
-    """The same board without the shuffle, which saves time and leaves the tree unchanged."""
+    """The same board without the shuffle; this saves time and leaves the tree unchanged."""
 
     def moves_from(self, cell: Cell) -> list[Cell]:
         """Return the open cells a knight's move from a cell."""
@@ -172,7 +174,9 @@ def set_up(kind: type[Any], position: Position, mover: object) -> Any:
 
 
 def improved_score(game: CourseBoard, player: object) -> float:
-    """The course's `improved`: own mobility less the opponent's, ±inf when the game is over."""
+    """Return own mobility less the opponent's, or ±inf when the game is over: the course's
+    `improved`.
+    """
     if game.is_loser(player):
         return float("-inf")
     if game.is_winner(player):

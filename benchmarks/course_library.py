@@ -31,11 +31,13 @@ SCORES = {
     "center": center_score,
 }
 JUDGED = "improved"
-"""The score that students compared theirs with, and copied first."""
+"""The score whose ratio has a goal: the one that students started from and compared theirs with."""
 
 
 class ShuffledBoard(CourseBoard):
-    """The list-of-cells board with the course's shuffle, in an order that the agent sees."""
+    """The list-of-cells board with the course's shuffle: the agent gets its moves in shuffled
+    order.
+    """
 
     def moves_from(self, cell: Cell) -> list[Cell]:
         """Return the open cells a knight's move from a cell, shuffled."""

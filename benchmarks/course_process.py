@@ -117,7 +117,7 @@ def run(starts: int = STARTS, asked: int = ASKED, drawn: int = OPENINGS) -> Resu
 
 
 def _ways(player: RemoteSubmission, asked: int) -> list[float]:
-    """Return the seconds of moves that need no thinking."""
+    """Return the seconds that single moves of a player take which answers without searching."""
     player.prepare()
     found: list[float] = []
     while len(found) < asked:

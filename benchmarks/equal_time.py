@@ -36,7 +36,9 @@ FEW, MANY = 8, 300
 def run(
     board: str = "7x7", few: int = FEW, many: int = MANY, studied: Sequence[str] | None = None
 ) -> Result:
-    """Play leagues of all with `few` pairs per match, and of the best with `many`."""
+    """Play, at each budget, a league of all heuristics with `few` pairs per match, and then one of
+    the best with `many`.
+    """
     if studied is None:
         studied = [name for name in published_ids() if name not in (*TOO_COSTLY, *LEARNED)]
     known = [*LEARNED, *studied]

@@ -22,7 +22,7 @@ from knightfall.statistics.rates import Share
 
 @dataclass(frozen=True)
 class LostGames:
-    """Games won from lost positions, and the agent's nodes and time per move."""
+    """The share of games won from lost positions, and the agent's mean nodes and time per move."""
 
     won: Share
     nodes_a_move: float
@@ -30,7 +30,7 @@ class LostGames:
 
 
 def lost_games(player: Agent, opponent: Agent, games: int, seed: int = 0) -> LostGames:
-    """Play the runner from `games` lost openings."""
+    """Let an agent play the runner in `games` openings that are lost for the runner."""
     won = played = moves = nodes = 0
     seconds = 0.0
     for fen in shuffled(openings(Board.of(7, 7)), seed):

@@ -37,7 +37,7 @@ Weights = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Move:
-    """A move of a position: the counts that order it, whether it wins, and its cost.
+    """A move with the counts by which the solver orders it, whether it wins, and its cost in nodes.
 
     `ways` on, how many of them are in `contact`, and the `meeting` places, as the solver counts
     them; whether it `wins`, and the `nodes` to find out.
@@ -53,13 +53,15 @@ class Move:
 
 @dataclass(frozen=True)
 class Choice:
-    """The moves of a won position, without those that lose at once."""
+    """The moves of a won position, except those that lose at once."""
 
     upper: bool
     moves: tuple[Move, ...]
 
     def nodes(self, weights: Weights) -> int:
-        """Return the nodes up to the first winning move in an order."""
+        """Return the nodes searched until the first winning move, if moves are ordered by these
+        weights.
+        """
         spent = 0
         for move in in_order(self.moves, weights):
             spent += move.nodes
@@ -79,7 +81,7 @@ def in_order(moves: Sequence[Move], weights: Weights) -> list[Move]:
 
 
 def present(upper: bool) -> Weights:
-    """Return the solver's weights in the upper part of the tree, or below."""
+    """Return the solver's present weights, for the upper part of the tree or the rest."""
     return (WAYS, CONTACT, MEETING if upper else 0)
 
 
@@ -105,7 +107,9 @@ def moves_of(position: Position) -> tuple[Move, ...]:
 
 
 def _judged(after: Position) -> tuple[bool, int]:
-    """Return whether the player who moved wins, and the nodes that the solver needs."""
+    """Return whether the player who has just moved wins, and the nodes that the solver needs to
+    know.
+    """
     if loses_by_reflection(after):
         return True, 1
     engine = Engine(after.board, table_mb=SMALLEST_MB)
@@ -128,7 +132,7 @@ def walk(position: Position, rng: random.Random) -> Iterator[Choice]:
 
 
 def choices(board: Board, split: str, walks: int, seed: int) -> list[Choice]:
-    """Return the choices of random walks from openings of a split (`split.py`)."""
+    """Return the choices met on random walks from openings of a split (`split.py`)."""
     rng = random.Random(f"{seed}/{split}")
     where = class_splits(board)
     own = [cells for cells, number in classes(board).items() if SPLITS[where[number]] == split]
@@ -145,7 +149,9 @@ def cost(some: Sequence[Choice], weights: Weights) -> float:
 
 
 def learned(some: Sequence[Choice], upper: bool) -> Weights:
-    """Return the cheapest weights in one part of the tree; a way on has weight 1."""
+    """Return the weights that cost the fewest nodes in one part of the tree; that of a way on is
+    always 1.
+    """
     part = [one for one in some if one.upper == upper]
     sizes = range(LARGEST_WEIGHT + 1)
     tried = [(1, *more) for more in product(sizes, sizes if upper else (0,))]

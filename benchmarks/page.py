@@ -76,7 +76,9 @@ def _middle(rng: random.Random) -> Position:
 
 
 def _fresh(browser: Any, url: str) -> tuple[Any, float]:
-    """Return a page without any cache, and the milliseconds until it can be played."""
+    """Open the page in a browser without a cache; return it and the milliseconds until it can be
+    played.
+    """
     page = browser.new_context().new_page()
     page.goto(url)
     page.wait_for_function("() => globalThis.knightfall?.state.ready")

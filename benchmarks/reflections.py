@@ -75,7 +75,7 @@ def layers(board: Board, plies: int) -> list[tuple[int, int]]:
 
 
 def from_openings(board: Board, plies: int) -> list[tuple[int, int]]:
-    """Return the same counts after an opening, summed over the opening classes."""
+    """Return the same counts 0, 1, … plies after an opening, summed over the opening classes."""
     openings = {
         min(images(board, (frozenset((one, two)), one, two)), key=_key)
         for one in range(board.cells)
@@ -96,7 +96,7 @@ def from_openings(board: Board, plies: int) -> list[tuple[int, int]]:
 
 
 def searched(position: Position, budget: Budget, *, mirrored: bool) -> tuple[int, int]:
-    """Return depth and nodes of a search with or without mirror images of openings."""
+    """Return depth and nodes of a search that treats mirror images as one position, or does not."""
     known = replace(evaluator(HEURISTIC), symmetric=mirrored)
     report = run_search(position, SEARCHES["deepening"], known, budget)
     return report.depth, report.nodes

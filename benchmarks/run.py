@@ -30,7 +30,7 @@ ON_REQUEST = ("time_budget", "board_size", "million_games")
 """Benchmarks that take a minute or more and seldom change."""
 
 BY_NAME = ("course_process", "student_score", "page", "equal_time", "reflections")
-"""Benchmarks of one part alone; its own page in docs/ reports the results."""
+"""Benchmarks that run only by name; pages other than docs/performance.md report their results."""
 
 
 def module(name: str) -> ModuleType:

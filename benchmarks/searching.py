@@ -15,7 +15,7 @@ from knightfall.search.table import table_for
 
 @dataclass(frozen=True)
 class Found:
-    """The result of a search; two searches of the same tree have equal results."""
+    """The result of a search; two searches that visit the same tree have equal results."""
 
     nodes: int
     score: float
@@ -49,6 +49,6 @@ class Call:
 
     @property
     def root_order(self) -> list[int]:
-        """Return the root's moves in the order of the last run (for searches that keep it)."""
+        """Return the root's moves in the order of the last run, if the search keeps it."""
         number = len(self.position.legal_moves)
         return [int(cell) for cell in self.states[0]["root"][:number]]

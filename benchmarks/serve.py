@@ -22,7 +22,7 @@ from .positions import FENS
 
 REQUESTS = 400
 GOAL = 0.1
-"""In seconds."""
+"""The 95th percentile of the response times must be below this many seconds."""
 
 SEARCH = {"agent": "minimax(improved, depth=40)", "fen": FENS[0]}
 QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -32,7 +32,7 @@ QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 class Asking:
-    """A client with a connection of its own."""
+    """An HTTP client of the lab with a separate connection."""
 
     def __init__(self, port: int, name: str | None) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)

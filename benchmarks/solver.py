@@ -27,7 +27,8 @@ OPENINGS, SEED = 40, 7
 ROUNDS = 3
 SOURCE = Path(__file__).parent / "solver.cpp"
 BITS = (TABLE_MB << 20).bit_length() - 1 - 3
-"""Table size in bits: as many megabytes as the solver's table, in one-word entries."""
+"""Binary logarithm of the table's number of 8-byte entries; the table is as large as the solver's.
+"""
 SMALL_BITS = 18
 
 PLAIN = {
@@ -118,7 +119,7 @@ def run(how_many: int = OPENINGS, rounds: int = ROUNDS, classes: bool = True) ->
 
 
 def _in_cpp() -> dict[str, Solve]:
-    """Return the plain method, and its variants with each improvement and a small table."""
+    """Return the C++ solvers: the plain method, and variants with more and more improvements."""
     ideas = {
         f"C++: {name}": (SMALL_BITS, "-O3", "-march=native", *(f"-D{one}" for one in switches))
         for name, switches in IDEAS.items()
@@ -150,7 +151,7 @@ def _race(
 
 
 def _by_threads(positions: list[Position], rounds: int) -> dict[int, float]:
-    """Return the time by number of threads, in turns, without the allocation of tables."""
+    """Return the shortest time with one and with two threads, without the allocation of tables."""
     best = dict.fromkeys((1, 2), float("inf"))
     for _ in range(rounds):
         total = dict.fromkeys(best, 0.0)

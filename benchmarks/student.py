@@ -20,7 +20,9 @@ ROUNDS = 7
 
 
 def run(depth: int = DEPTH, rounds: int = ROUNDS) -> Result:
-    """Measure with moves in fixed order, and shuffled at every node as on the later board."""
+    """Measure the imitation with moves in fixed order, and with moves shuffled at every node as on
+    the course's later board.
+    """
     agents = {
         "alphabeta": parse_agent(f"alphabeta(improved, depth={depth})"),
         "fixed": parse_agent(f"student(improved, depth={depth}, keeps, order=fixed)"),

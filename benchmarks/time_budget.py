@@ -20,7 +20,7 @@ CALLS = {
     "id(main, time=150ms)": 100,
     "id(main, time=10ms)": 1000,
 }
-"""Calls of each agent."""
+"""The number of calls of each agent."""
 
 
 def run(most: int = max(CALLS.values())) -> Result:

@@ -33,7 +33,9 @@ PATH_LETTERS = "abz_ABZ0189-./~é世 =!@#'\"[]{}&%$^|<>?;:\\"
 
 
 def readable(path: str) -> bool:
-    """Return whether a path parses as itself, and not as another kind of heuristic."""
+    """Return whether a path in a heuristic's id is parsed as this path: no known id with a minus,
+    no second ".py:".
+    """
     word = ""
     for letter in path:
         if not (letter.isascii() and (letter.isalnum() or letter == "_")):

@@ -50,7 +50,9 @@ def tournament_of(tests: list[str], against: list[str], pairs: int = 5) -> Plan:
 
 
 def decided(score: int) -> Callable[[PairTask], PairRecord]:
-    """Return a function that plays pairs and then sets the games that `a` won to `score`."""
+    """Return a function that plays pairs and then changes the winners so that `a` wins `score` of
+    the two games.
+    """
 
     def play(task: PairTask) -> PairRecord:
         first, second = play_pair(task).games
@@ -97,5 +99,5 @@ def naive_pairs(run: Run) -> dict[tuple[int, int], list[int]]:
 
 
 def five(scores: list[int]) -> tuple[int, int, int, int, int]:
-    """Return pair scores as the counts of the five classes."""
+    """Return the five counts of pairs (LL, LD, WL, WD, WW) that the statistics expect."""
     return scores.count(0), 0, scores.count(1), 0, scores.count(2)

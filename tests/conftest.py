@@ -83,7 +83,7 @@ Files that start many processes or a browser are not neighbours, so that few run
 
 
 def pytest_configure() -> None:
-    """Load users' files without a trial in another process: the tests' own files are harmless."""
+    """Let this process load users' files directly, without first trying them in another process."""
     be_expendable()
 
 

@@ -30,7 +30,8 @@ NEARLY_FULL_WORD = [Board.of(3, 21), Board.of(21, 3), Board.of(9, 7), Board.of(7
 some_and_all = pytest.mark.parametrize(
     "step", [pytest.param(5, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)]
 )
-"""The step through very many cases: the quick suite tests every fifth of them."""
+"""Parametrizes a test by its step through very many cases: the quick suite tests every fifth case.
+"""
 
 
 def times_the_examples(factor: float) -> settings:
@@ -39,7 +40,9 @@ def times_the_examples(factor: float) -> settings:
 
 
 def at_length(*values: object) -> object:
-    """Return a slow case for `parametrize`; there must be quick cases of the same kind, too."""
+    """Return a case for `parametrize` that runs only in the long tests; quick cases must exist
+    beside it.
+    """
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
@@ -55,7 +58,7 @@ def random_game(start: Position, rng: random.Random) -> Iterator[Position]:
 def random_positions(
     width: int, height: int, how_many: int, seed: int, *, min_placed: int = 0
 ) -> list[Position]:
-    """Return reachable positions, each from a random place of another random game.
+    """Return reachable positions, each drawn from a separate random game.
 
     `min_placed` is the least number of knights on the board (0, 1 or 2).
     """

@@ -60,7 +60,7 @@ def refusal(id: str) -> str:
 
 
 def slow_evaluator(id: str) -> Evaluator:
-    """Return an evaluator that runs as plain Python, without its warning."""
+    """Return an evaluator that runs as plain Python, and suppress the warning about it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HeuristicWarning)
         ready = evaluator(id)

@@ -83,7 +83,7 @@ def _averages(study: Study) -> _Found:
 
 
 def _repeated(study: Study) -> _Found:
-    """Find two tables of the same kind whose common numbers are all equal."""
+    """Yield the pairs of tables of the same kind that agree in every number that both have."""
     games = study.games_per_opponent
     for one, other in combinations(study.tables, 2):
         if bool(one.cells) != bool(other.cells):
@@ -99,7 +99,7 @@ def _repeated(study: Study) -> _Found:
 
 
 def _played(rate: Decimal, games: int) -> Fraction:
-    """Return the rate of a whole number of wins that is nearest to a printed one."""
+    """Return the rate, possible with a whole number of wins, that is nearest to a printed one."""
     return Fraction(100 * round(Fraction(rate) * games / 100), games)
 
 

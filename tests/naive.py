@@ -293,7 +293,7 @@ def main_less(position: Position, me: Side) -> float:
 
 
 def late(below: Fraction, last: Naive) -> Naive:
-    """Return the heuristic that is `main_less`, and another one below some phase."""
+    """Return a heuristic that is `last` below some phase, and `main_less` above it."""
 
     def value(position: Position, me: Side) -> float:
         return last(position, me) if phase(position) < below else main_less(position, me)
@@ -302,7 +302,7 @@ def late(below: Fraction, last: Naive) -> Naive:
 
 
 def staggered(last: Naive) -> Naive:
-    """Return the heuristic of mobility, then open space, and another one at the end."""
+    """Return a heuristic of three stages: mobility, then open space, then `last`."""
 
     def value(position: Position, me: Side) -> float:
         if phase(position) > Fraction(7, 10):

@@ -54,7 +54,7 @@ def path_length(position: Position, me: Side, length: int = 0) -> int:
 
 
 def path_length_alt(position: Position, me: Side) -> int:
-    """Return the helper of `heuristic5` as printed: after one move it calls the other helper."""
+    """Return the value of `heuristic5`'s helper as printed: `path_length` after one move."""
     length = 0
     for move in position.legal_moves:
         length = max(length, path_length(position.play(move), me, length + 1))
@@ -67,7 +67,9 @@ def path_difference(position: Position, me: Side) -> float:
 
 
 def late(below: str, last: Naive) -> Coded:
-    """Return `main_less`, replaced by another heuristic when few of the root's cells are left."""
+    """Return a heuristic that is `main_less`, and `last` when few of the root's open cells are
+    left.
+    """
 
     def value(position: Position, me: Side, blanks: int) -> float:
         if still_open(position, blanks) < Fraction(below):

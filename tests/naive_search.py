@@ -65,7 +65,7 @@ def search(position: Position, depth: int, heuristic: Naive) -> Tree:
 
 
 def reported(report: Report) -> float:
-    """Return the value of a report on the scale of `search`."""
+    """Return the value of a report in the units of `search`."""
     if report.proven:
         assert report.plies is not None
         assert math.isinf(report.score)
@@ -97,7 +97,7 @@ def plies_by_the_rules(position: Position) -> int:
 
 
 def exact_value(position: Position) -> float:
-    """Return `plies_to_end` on the scale of `search`, for the side to move."""
+    """Return the exact value of a position for the side to move, in the units of `search`."""
     plies = plies_to_end(position)
     return WON - plies if plies % 2 else plies - WON
 

@@ -41,7 +41,7 @@ def opening_classes(board: Board) -> dict[Position, int]:
 
 
 class BruteForce:
-    """The lengths of games on one board, without pruning, with memory.
+    """The exact lengths of games on one board, by recursion without pruning, with a cache.
 
     A board higher than wide is transposed, so that it shares `seen` with its transpose.
     """

@@ -444,7 +444,7 @@ PLAYERS = [
 
 
 def played_out(start: Position, white: Agent, black: Agent) -> list[str]:
-    """Return the moves of a game, placements included if there are any."""
+    """Return the moves of a game between two agents, with placements if `start` lacks them."""
     position, game = start, []
     while position.winner is None:
         move = (white if position.to_move == "w" else black).choose(position)
@@ -537,7 +537,9 @@ def test_a_match_reads_each_agent_once(
     course_agent = parse.course_agent
 
     def counting(name: str, protocol: str = "") -> Agent | None:
-        """Count the calls with which every parsing of a string begins."""
+        """Record the name and call the original function; every parsing of an agent begins with
+        this call.
+        """
         read.append(name)
         return course_agent(name, protocol)
 

@@ -31,7 +31,7 @@ class Drawing:
         }
 
     def cells(self, mark: str) -> set[str]:
-        """Return the cells with a mark, each at most once."""
+        """Return the cells that have a mark; fail if a cell has it twice."""
         found = [
             name
             for name, group in self.groups.items()

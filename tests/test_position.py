@@ -353,7 +353,7 @@ def test_impossible_fens_are_refused_by_name(fen: str, says: str) -> None:
 
 
 def accepted_or_refused(fen: str) -> None:
-    """Check that any text gives a position that prints, or a one-line error."""
+    """Check that a text gives a position that can be printed and read back, or a one-line error."""
     try:
         position = Position.from_fen(fen)
     except KnightfallError as error:

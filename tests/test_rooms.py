@@ -96,7 +96,7 @@ LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms.spli
 
 
 def room_of(module: str) -> str | None:
-    """Return the innermost room of a module; None for the package itself, which is in none."""
+    """Return the innermost layer (subpackage) of a module; None for the package itself."""
     parts = module.split(".")[1:]
     for end in range(len(parts), 0, -1):
         if ".".join(parts[:end]) in LEVEL:

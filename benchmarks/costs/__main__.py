@@ -28,7 +28,7 @@ FOLDER = Path(costs.__file__).parent / "data"
 
 
 def main(names: list[str]) -> None:
-    """Write the named files, or all; about a minute each."""
+    """Write the named files, or all files; each takes about a minute."""
     all_studies = studies().values()
     known = published_ids()
     wished = [

@@ -30,12 +30,12 @@ from .positions import FENS
 COURSE_ROUNDS, COMPILED_ROUNDS = 5, 25
 
 NODES = 1000
-"""Nodes at which a search in plain Python stops deepening: two or three plies short of a move's
-time.
+"""Nodes after which a search in plain Python stops deepening, two or three plies before a move's
+time is up.
 """
 
 FEW_NODES = 30
-"""The same for heuristics that play out whole games from nearly every leaf."""
+"""The same limit for heuristics that play out whole games from nearly every leaf."""
 
 PLAYING_OUT = ("longest_win", "longest_win_difference")
 

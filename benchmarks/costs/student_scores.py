@@ -26,7 +26,8 @@ from ..course_board import Cell, CourseBoard, Score
 from ..course_heuristics import SCORES, reachability, staged
 
 NEVER_ASK = ("aggressive", "open_cluster")
-"""Heuristics that do not check for the end of the game, besides all of the directional study."""
+"""Heuristics that do not check whether the game is over, like all those of the directional study.
+"""
 
 PLAYED_OUT_BELOW = {
     "main": 0.2,
@@ -37,11 +38,13 @@ PLAYED_OUT_BELOW = {
     "main_staggered": 0.2,
     "main_alt_staggered": 0.2,
 }
-"""The least open share of the board at which no games are played out."""
+"""The open share of the board below which a heuristic plays out games."""
 
 
 def stuck_first(score: Score) -> Score:
-    """Check first whether either player has no move."""
+    """Return a score that first returns −∞ if the player has no move, and +∞ if the opponent has
+    none.
+    """
 
     @wraps(score)
     def whole(game: CourseBoard, player: object) -> float:
@@ -71,7 +74,9 @@ def _reach(game: CourseBoard, player: object) -> float:
 
 
 def bfs_reach(game: CourseBoard, player: object) -> float:
-    """Return `bfs_reach`, asking the board for the moves from each cell."""
+    """Return the value of `bfs_reach` with a search that gets the moves from each cell from the
+    board.
+    """
     return _reach(game, player) - _reach(game, game.get_opponent(player))
 
 
@@ -90,7 +95,7 @@ def _powers(width: int, height: int, r: float) -> dict[Cell, dict[Cell, float]]:
 
 
 def static_reach(r: float) -> Score:
-    """Return the score with tabulated powers of r and one list of the open cells."""
+    """Return the score `static_reach(r)` as its author wrote it, with tabulated powers of r."""
 
     def score(game: CourseBoard, player: object) -> float:
         powers = _powers(game.width, game.height, r)

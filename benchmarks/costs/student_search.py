@@ -34,7 +34,9 @@ class Counts:
 
 
 class StudentSearch:
-    """One player's alpha-beta; each call reads the clock, and leaves are separate calls."""
+    """A student's alpha-beta search for one player; each call reads the clock, and leaves are
+    calls, too.
+    """
 
     TIMER_THRESHOLD = 10.0
 

@@ -42,18 +42,18 @@ MANY = 100
 """Repetitions of calls that take almost no time."""
 
 FEW_ROUNDS, FEW = 3, 16
-"""Rounds, and stride of positions, for heuristics that play out whole games."""
+"""For heuristics that play out whole games: the rounds, and the stride through the positions."""
 
 KINDS = {"early": EarlyBoard, "later": CourseBoard}
 
 WHOLE = ("null", "improved", "weighted_difference", "static_reach(1/10)", "bfs_reach", "main")
 DEPTH = 3
-"""Whole searches are timed with these heuristics, to this depth."""
+"""The depth to which whole searches with the heuristics of `WHOLE` are timed."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """The cost of an evaluation in nanoseconds, and the relative error of the fit."""
+    """The fitted cost of an evaluation in nanoseconds, and the relative error of the fit."""
 
     score: int
     open: int
@@ -119,7 +119,9 @@ def fitted(columns: Sequence[Sequence[float]], costs: Sequence[float]) -> tuple[
 
 
 class CallJobs:
-    """Jobs that time a call of the search and its clock reading, on a free board."""
+    """Jobs that measure a call of the search with its clock reading, on a stub board that does no
+    work.
+    """
 
     def __init__(self, depth: int = 5) -> None:
         self.paper, self.depth = Paper(), depth
@@ -131,7 +133,7 @@ class CallJobs:
         self.all = [self.whole, self.forecast, self.listing, self.score]
 
     def cost(self) -> int:
-        """Return the cost of a call, without the stub board's empty methods."""
+        """Return the nanoseconds of a call, without the stub board's methods."""
         counted = self.search.count(self.paper, self.depth)
         board = self.forecast.best * counted.forecasts + self.listing.best * counted.listings
         board += self.score.best * counted.scores
@@ -164,7 +166,7 @@ class BoardJobs:
         self.whole = {id: self._searches(id) for id in WHOLE if id in scores}
 
     def _evaluations(self, id: str) -> list[Job]:
-        """Return jobs that evaluate for the player to move and for the other."""
+        """Return jobs that evaluate each position for the player to move and the other."""
         boards = [set_up(self.kind, position, object()) for position in self.evaluated[id]]
         return [
             Job(partial(self.scores[id], board, player), 1 if id in PLAYING_OUT else TIMES)
@@ -184,7 +186,7 @@ class BoardJobs:
         ]
 
     def jobs(self, *, playing_out: bool) -> list[Job]:
-        """Return the jobs that are timed seldom (`playing_out`) or often."""
+        """Return the jobs that play out whole games, which are timed seldom, or all others."""
         evaluations = [
             job
             for id, jobs in self.score.items()
@@ -197,7 +199,7 @@ class BoardJobs:
         return [*self.forecast, *self.listing, *evaluations, *searches]
 
     def costs(self, call: int) -> BoardCosts:
-        """Return the costs given by the fastest turns."""
+        """Return the costs computed from the fastest run of each job."""
         forecast = round(sum(job.best for job in self.forecast) / len(self.forecast))
         ones = [1] * len(self.found)
         lists = [job.best for job in self.listing]

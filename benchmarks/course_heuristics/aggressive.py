@@ -26,7 +26,7 @@ def _moved(game: CourseBoard, player: object, move: Cell) -> CourseBoard:
 
 @ends_first
 def lookahead_ratio(game: CourseBoard, player: object) -> float:
-    """Own mobility ÷ the opponent's after an own move, averaged over these moves."""
+    """Return own mobility ÷ the opponent's after an own move, averaged over all own moves."""
     moves = game.get_legal_moves(player)
     if not moves:
         return -inf
@@ -58,7 +58,9 @@ def _emptiest(game: CourseBoard, open: set[Cell]) -> Cell:
 
 @ends_first
 def open_cluster(game: CourseBoard, player: object) -> float:
-    """`aggressive`, drawn to the emptiest quarter of the board once a fifth of it is blocked."""
+    """Return `aggressive`; once a fifth of the board is blocked, plus the nearness to its emptiest
+    quarter.
+    """
     open = set(game.get_blank_spaces())
     cells = game.width * game.height
     if 5 * (cells - len(open)) < cells:

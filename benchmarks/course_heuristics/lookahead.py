@@ -9,7 +9,7 @@ from .course import ends_first, mobility
 
 
 def _ways(game: CourseBoard, player: object) -> int:
-    """Count a player's moves and the moves after each of them."""
+    """Return the number of a player's moves plus the number of moves after each of them."""
     moves = game.get_legal_moves(player)
     return len(moves) + sum(len(game.moves_from(move)) for move in moves)
 

@@ -31,7 +31,9 @@ def open_space_next(game: CourseBoard, player: object) -> float:
 
 
 def _longest(game: CourseBoard, player: object, step_limit: int) -> int:
-    """Return the length of the longest line that the player wins, among `step_limit` positions."""
+    """Return the length of the longest line that the player wins, visiting at most `step_limit`
+    positions.
+    """
     best, left = 0, step_limit
 
     def follow(board: CourseBoard, length: int) -> None:
@@ -49,7 +51,8 @@ def _longest(game: CourseBoard, player: object, step_limit: int) -> int:
 
 
 def longest_win(game: CourseBoard, player: object, step_limit: int = LEAF_STEP_LIMIT) -> float:
-    """Return the length of the longest continuation, both sides helping, that the player wins.
+    """Return the length of the longest continuation that the player wins, with both sides' moves
+    chosen freely.
 
     All continuations are played out one after the other. If they have more than `step_limit`
     positions, the longest found in that many counts. The compiled search has the same limit but
@@ -83,7 +86,9 @@ def main_less_more(game: CourseBoard, player: object) -> float:
 
 
 def _by_shares(game: CourseBoard, player: object) -> float:
-    """Weight mobility by the open share of the board and open space by the rest."""
+    """Return mobility weighted by the open share of the board, plus open space weighted by the
+    rest; `longest_win` when less than a fifth is open.
+    """
     phase = _phase(game)
     if phase < 0.2:
         return longest_win(game, player)
@@ -91,7 +96,7 @@ def _by_shares(game: CourseBoard, player: object) -> float:
 
 
 def _late(below: float, last: Score) -> Score:
-    """Return `main_less` with another score below a phase."""
+    """Return a score that is `last` below a phase, and `main_less` above it."""
 
     def score(game: CourseBoard, player: object) -> float:
         phase = _phase(game)

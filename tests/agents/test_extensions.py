@@ -54,7 +54,9 @@ def test_a_kind_of_agent_plays(installed: Path, tmp_path: Path) -> None:
 
 
 def test_a_heuristic_of_a_package_is_asked_and_searched_with(installed: Path) -> None:
-    """The value counts open cells next to b5 and e2: 8 each, less those beyond the edge."""
+    """Check that `eval` and `analyse` accept a heuristic of an installed package, and that a
+    misspelt one is refused with a hint.
+    """
     found = knightfall(installed, "eval", PLAIN, "--heuristic", "example:elbow_room", "--json")
     assert found.returncode == 0, found.stderr
     assert "example:elbow_room" in found.stdout
@@ -104,7 +106,7 @@ def test_a_command_is_listed_in_the_panel_that_its_extension_names(tmp_path: Pat
 
 
 def shown_parts(folder: Path, *names: str) -> subprocess.CompletedProcess[str]:
-    """Print the lab's list of page parts, and the HTML of some of them."""
+    """Print, in a new process, the lab's list of page parts and the HTML of the named ones."""
     code = (
         "import sys; from knightfall.web.lab.page_parts import fragment_of, page_parts;"
         "print([(name, one.title) for name, one in page_parts().items()]);"
@@ -209,7 +211,7 @@ def test_a_module_that_is_missing_costs_nothing_else(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Copy the package without its extensions' folders, with an installation that names none."""
+    """Return a folder with an installed copy of the package that has no extensions."""
     folder = tmp_path_factory.mktemp("core")
     left_out = shutil.ignore_patterns(*EXTENSIONS, "__pycache__")
     shutil.copytree(
@@ -242,7 +244,9 @@ def test_the_core_does_without_its_extensions(core: Path) -> None:
 
 @pytest.mark.slow
 def test_the_core_s_own_tests_pass_without_its_extensions(core: Path) -> None:
-    """The tests of boards, kernels, searches, agents, statistics and games pass, compiled anew."""
+    """Check that the tests of boards, kernels, searches, agents, statistics and games pass in a
+    copy of the package without extensions.
+    """
     tests = ["test_board.py", "test_position.py", "kernel", "statistics", "test_notation.py"]
     tests += ["search/test_search.py", "test_agents.py", "solver/test_perfect.py"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]

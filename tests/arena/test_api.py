@@ -136,7 +136,7 @@ def test_a_stored_event_is_found_again_and_one_in_memory_is_not(tmp_path: Path) 
     assert again.run.id == 2
 
 
-# -- more of the same run --------------------------------------------------------------------
+# -- continued runs --------------------------------------------------------------------------
 
 
 def without_run(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
@@ -185,7 +185,7 @@ def test_nothing_is_taken_over_from_another_seed_or_when_asked_to_play_again(
     assert notices == []
 
 
-# -- who plays ---------------------------------------------------------------------------------
+# -- choice of the runner ----------------------------------------------------------------------
 
 
 def test_a_short_run_hires_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,7 +287,7 @@ def _tally(pattern: str, text: str) -> set[str]:
 
 
 def test_a_fraction_is_no_folder() -> None:
-    """A short name drops the folder of a file, but keeps the slash of a fraction."""
+    """Check that a short name drops the folder of a file, but keeps the slash of a fraction."""
     found = kf.league(
         [f"id(static_reach(1/{root}), nodes=50)" for root in (2, 3)],
         pairs=1, board="5x5", workers=0, progress=False,

@@ -45,7 +45,7 @@ def test_after_a_kill_a_copied_file_is_empty_and_a_backup_is_not(tmp_path: Path)
     assert (tmp_path / "s.sqlite-wal").stat().st_size > 10_000
     shutil.copy(file, tmp_path / "copied.sqlite")
     with pytest.raises(KnightfallError, match="no runs yet"):
-        played(tmp_path / "copied.sqlite")  # why there is a command
+        played(tmp_path / "copied.sqlite")  # a plain copy lacks the -wal file
     printed = run("runs", "backup", str(tmp_path / "b.sqlite"), "--store", str(file), "--json")
     assert printed.exit_code == 0
     assert json.loads(printed.stdout)["games"] == 8
@@ -69,13 +69,13 @@ def test_a_run_that_is_finished_is_all_in_the_file(tmp_path: Path) -> None:
         run = store.begin(fake_plan(1, 2), ENGINE, VERSIONS)
         run.append([fake_pair(run.plan.task(number)) for number in range(2)])
         run.finish({})
-        shutil.copy(file, tmp_path / "copied.sqlite")  # while it is open
+        shutil.copy(file, tmp_path / "copied.sqlite")  # while the store is open
     with Store.open(tmp_path / "copied.sqlite", read_only=True) as copied:
         assert copied.last().finished
 
 
 def test_nobody_waits_for_others_to_finish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Opening a store and finishing a run do not wait for a reader or another writer."""
+    """Check that opening a store and finishing a run do not wait for a reader or another writer."""
     monkeypatch.setattr(store_file, "BUSY_SECONDS", 3600.0)  # waiting would hang here
     file = tmp_path / "s.sqlite"
     fake_run(file, fake_plan(1, 2), 1)

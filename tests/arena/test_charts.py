@@ -343,7 +343,7 @@ def test_worth_without_time_is_one_panel(store: Store) -> None:
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1,000"]
 
 
-# -- what fits ------------------------------------------------------------------------------------
+# -- charts for each kind of run ------------------------------------------------------------------
 
 
 def test_every_chart_fits_some_run(
@@ -499,7 +499,9 @@ def test_names_are_short_and_all_different() -> None:
 
 
 def test_a_course_name_leaves_other_charts_their_short_names() -> None:
-    """The short name AB_Open does not carry over to charts that name its full agent string."""
+    """Check that only entrants named as in the course are labelled so: the same agents by their
+    strings get their usual short labels.
+    """
     entrants = enter(["2017b:AB_Open", "2017b:AB_Improved"])
     assert [entrant.name for entrant in entrants] == ["2017b:AB_Open", "2017b:AB_Improved"]
     spelt = [Entrant(entrant.agent, entrant.agent) for entrant in entrants]

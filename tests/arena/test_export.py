@@ -334,7 +334,9 @@ def test_what_is_no_run_at_all(tmp_path: Path, four_pairs: str) -> None:
 @times_the_examples(3)
 @given(seed=st.integers(0, 2**32))
 def test_no_damage_goes_unnoticed_or_unexplained(four_pairs: str, seed: int) -> None:
-    """After random changes of a few letters, the games are legal or the file is refused."""
+    """Check that an exported file with a few changed letters is refused, or is imported with all
+    its games.
+    """
     rng, text = random.Random(seed), list(four_pairs)
     for _ in range(rng.randint(1, 3)):
         at = rng.randrange(len(text))
@@ -361,7 +363,7 @@ def _unchecked_plan(entrants: list[Any], matches: list[Any], **more: Any) -> Pla
 
 
 def forged(four_pairs: str, *, sealed: bool, **changes: Any) -> str:
-    """Return a file with its first line changed; `sealed` updates the key to match."""
+    """Return an exported run with its first line changed; if `sealed`, with a matching key, too."""
     first, rest = four_pairs.split("\n", 1)
     head = json.loads(first)
     for name, value in changes.items():
@@ -372,7 +374,7 @@ def forged(four_pairs: str, *, sealed: bool, **changes: Any) -> str:
 
 
 def test_a_run_cannot_pass_for_another(tmp_path: Path, four_pairs: str) -> None:
-    """A file whose key does not match its plan and engine is refused."""
+    """Check that a file whose key does not match its plan and engine is refused."""
     file, other = tmp_path / "s.sqlite", fake_plan(1, 4, seed=77)
     for changes in (
         {"key": other.key(ENGINE)},
@@ -388,7 +390,9 @@ def test_a_run_cannot_pass_for_another(tmp_path: Path, four_pairs: str) -> None:
 
 
 def test_a_run_of_this_engine_must_follow_its_schedule(tmp_path: Path, four_pairs: str) -> None:
-    """Otherwise it would be resumed with pairs that are not those of its plan."""
+    """Check that a file is refused if a pair differs from the plan: it could not be resumed
+    correctly.
+    """
     from knightfall.arena import version
 
     mine = VERSIONS | {"knightfall": version.engine()}

@@ -30,7 +30,7 @@ print("\\n".join(sorted(entered)))
 
 
 def test_a_match_passes_through_few_files() -> None:
-    """Profile a match of two agents in this process, after another match as a warm-up."""
+    """Check how many files a match of two agents enters, after another match as a warm-up."""
     command = [sys.executable, "-c", PROGRAM]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     entered = done.stdout.split()

@@ -29,7 +29,9 @@ def choose(position):
     moves = position.legal_moves
     return moves[(next(numbers) + random.randrange(3) + int(chance * 3)) % len(moves)]
 """
-"""Moves by how often it was asked, by random numbers, and by one drawn while it is loaded."""
+"""An agent whose moves depend on the number of its calls, on random numbers, and on one drawn while
+it is loaded.
+"""
 
 OPENINGS = shuffled(openings(Board.of(5, 5)), 3)[:6]
 
@@ -49,7 +51,7 @@ def moves(record: PairRecord) -> tuple[bytes, bytes]:
 
 
 def anywhere(tasks: list[PairTask], *numbers: int) -> Iterator[list[PairRecord]]:
-    """Return the records of tasks in this process, in reverse order, and from pools of workers."""
+    """Yield the tasks' records from this process, in both orders, and from pools of workers."""
     yield play_chunk(tasks)
     yield play_chunk(tasks[::-1])[::-1]
     agents = [tasks[0].a, tasks[0].b]
@@ -77,7 +79,9 @@ def game_by_game(text: str, task: PairTask, game: int) -> bytes:
 
 
 def test_a_module_begins_each_game_as_it_was_loaded(tmp_path: Path) -> None:
-    """The games equal those in which the file's text is executed anew each time."""
+    """Compare games of a file's agent with games before each of which the file's text is executed
+    anew.
+    """
     tasks = pairs_of(written(tmp_path, REMEMBERS))
     expected = [tuple(game_by_game(REMEMBERS, task, game) for game in (0, 1)) for task in tasks]
     assert len(set(expected)) == len(expected)
@@ -170,7 +174,7 @@ def test_what_cannot_play_is_refused_before_the_run(name: str, said: str, tmp_pa
 
 
 def test_outside_of_a_run_each_game_begins_afresh_too(tmp_path: Path) -> None:
-    """An agent that is called directly keeps its state only for the next position of a game."""
+    """Check that an agent that is called directly keeps its state only within a game."""
     text = "n = 0\ndef choose(position):\n    global n\n    n += 1\n"
     text += "    return position.legal_moves[n % len(position.legal_moves)]\n"
     agent, start = kf.agent(written(tmp_path, text)), Position.from_fen("7/7/1N5/7/7/4n2/7 w")
@@ -183,7 +187,9 @@ def test_outside_of_a_run_each_game_begins_afresh_too(tmp_path: Path) -> None:
 
 
 def test_a_module_with_threads_of_its_own_begins_afresh_too(tmp_path: Path) -> None:
-    """A process with threads cannot be forked, so the module is imported for each game."""
+    """Check a module that starts a thread: it cannot be forked, so it is imported anew for each
+    game.
+    """
     threads = "import threading\n"
     threads += "threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
     agent = written(tmp_path, threads + REMEMBERS)
@@ -222,7 +228,7 @@ def test_a_heuristic_that_remembers_begins_each_game_afresh(tmp_path: Path) -> N
     ],
 )
 def test_built_in_agents_play_the_same_whatever_was_played_before(agent: str) -> None:
-    """All pairs have the same seed, so that state left by an earlier game would show."""
+    """Compare pairs played alone with the same pairs played in a row, all with one seed."""
     fens = shuffled(openings(Board.of(7, 7)), 5)[:2]
     opponents = ("student(improved, time=1ms)", "id(improved, nodes=200)")
     tasks = [PairTask(n, agent, opponents[n % 2], fen, 9) for n, fen in enumerate([*fens, *fens])]
@@ -234,7 +240,7 @@ def test_built_in_agents_play_the_same_whatever_was_played_before(agent: str) ->
 def test_what_was_proven_by_the_clock_does_not_outlive_its_game(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Kept proofs would make later games better than earlier ones."""
+    """Check that solvers with a time budget begin each game without the proofs of earlier games."""
     used: list[KeptEngines] = []
     on = KeptEngines.on
 

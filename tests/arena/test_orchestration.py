@@ -52,7 +52,9 @@ def test_twenty_seconds_by_the_clock_are_played_in_this_process(
 def test_processes_are_hired_if_more_than_four_seconds_are_left(
     left: float, hired: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After two pairs in two seconds, each other pair is expected to take one second."""
+    """Check when workers are started: two pairs took two seconds, so each further pair counts as
+    one second.
+    """
     now = iter([0.0, 1.0, 2.0, *([2.0] * 100)])
     pairs = 2 + left
     workers = SimpleNamespace(start=lambda: None, ready=False)
@@ -81,7 +83,7 @@ def test_the_seconds_left_are_those_of_the_rate_of_this_process() -> None:
 
 
 def test_a_tournament_is_expected_to_end_when_its_widest_interval_is_narrow_enough() -> None:
-    """The interval shrinks with the square root of the pairs: half the width takes four times."""
+    """Check the expected number of pairs: half the width takes four times the pairs."""
     who = enter(["greedy(open)", "greedy(center)", "greedy(main)", "random", "greedy(improved)"])
     plan = Plan("tournament", who, tournament_matches(3, 2), 2000, options={"tests": 3})
     rule = ComparisonRule(plan, within=0.05, course=5)
@@ -109,11 +111,11 @@ def test_progress_counts_games_of_all_runs_and_of_what_a_rule_expects() -> None:
     assert seen == [(100, 6), (2 * (50 - 20 + 12), 2 * (3 + 5))]
 
 
-# -- how far ahead ---------------------------------------------------------------------------
+# -- items given in advance ------------------------------------------------------------------
 
 
 class Hand:
-    """A fake worker that never finishes."""
+    """A fake worker that records the items it is given and never finishes."""
 
     core = None
     is_awaited = True
@@ -134,7 +136,7 @@ class Hand:
 def test_a_worker_has_one_item_in_hand_and_one_to_go_on_with(
     slow: bool, given: list[list[int]]
 ) -> None:
-    """A second long item would only be withheld from other workers."""
+    """Check that a worker gets at most two items at a time, and only one if items take long."""
     workers = WorkerPool(2, SimpleNamespace())  # type: ignore[arg-type]
     workers._workers = [Hand(), Hand()]  # type: ignore[list-item]
     items = iter(range(9))
@@ -170,7 +172,7 @@ def test_chunks_grow_to_what_a_fifth_of_a_second_holds() -> None:
 
 
 class Seen:
-    """Fake ratings of two agents with a given difference and an error of 1."""
+    """Fake ratings of two agents with a given difference and a 95 % error of 1."""
 
     def __init__(self, gap: float) -> None:
         self.gap, self.looks = gap, 0
@@ -192,7 +194,9 @@ def league(error: float = 0.5) -> Plan:
 def test_a_league_that_looks_again_and_again_needs_1_75_times_the_error(
     gap: float, told_apart: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With sixty looks at a level of 0.05/60 each, at most one league in twenty is wrong."""
+    """Check that neighbours in a league count as different only from 1.75 times the 95 % error on,
+    because the league is checked up to sixty times while it runs.
+    """
     from statistics import NormalDist
 
     assert NormalDist().inv_cdf(1 - 0.05 / 60 / 2) / 1.96 <= run_loop.LOOKING_FACTOR

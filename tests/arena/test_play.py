@@ -148,7 +148,7 @@ def test_a_heuristic_that_cannot_be_compiled_plays_all_the_same(tmp_path: Path) 
 
 
 class Odd:
-    """A player that makes some legal moves, then does something else."""
+    """A player that makes some legal moves, then commits one of several faults, given by `then`."""
 
     def __init__(self, moves: int, then: str) -> None:
         self.left = moves
@@ -292,7 +292,9 @@ def test_a_late_answer_is_seen_to_be_late(seconds: float, said: str) -> None:
 
 
 def test_a_search_that_was_kept_waiting_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine each answer takes five seconds by the clock, but little processor time."""
+    """Check that searches with a time budget do not lose if each answer takes five seconds by the
+    wall clock, but little processor time.
+    """
     analyse = Agent.analyse
 
     def held_up(agent: Agent, position: Position) -> Report:
@@ -339,7 +341,9 @@ print(*(game.reason for game in pair.games), sep=",", flush=True)
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs signals")
 def test_searches_lose_no_game_on_time_with_a_tenth_of_a_core() -> None:
-    """The process is stopped for nine tenths of the time, longer at a stretch than its limit."""
+    """Check searches in a process that is stopped nine tenths of the time, each time for longer
+    than its budget.
+    """
     command = [sys.executable, "-c", STARVED]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

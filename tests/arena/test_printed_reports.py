@@ -105,7 +105,9 @@ SHARES = ("rate", "low", "high", "as_first", "as_second", "as_hunter", "as_runne
 
 
 def agree(data: list[dict[str, Any]], run: Run, entrants: Sequence[int]) -> None:
-    """Check each entrant's figures in JSON against its games; no two columns are equal for all."""
+    """Check each entrant's figures in JSON against its games, and that no two columns of figures
+    are equal.
+    """
     for one, entrant in zip(data, entrants, strict=True):
         counted = of_entrant(run, entrant)
         assert one["pairs"] == counted.pop("pairs")
@@ -272,7 +274,7 @@ def sorted_losses(losses: dict[str, int]) -> list[tuple[str, int]]:
 
 
 def course_cells(run: Run, rounds: int | None = None) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return games won and lost by test agent and opponent, in the first rounds."""
+    """Return games won and lost by (test agent, opponent), in all rounds or only the first ones."""
     found = {}
     for couple, scores in naive_pairs(run).items():
         some = scores if rounds is None else scores[:rounds]
@@ -362,7 +364,9 @@ def test_the_same_agent_entered_twice_is_no_comparison(store: Store) -> None:
 
 
 def test_beyond_the_course_s_games_both_numbers_keep_their_places(store: Store) -> None:
-    """Figures of the course's own games are on the left, those of all games on the right."""
+    """Check a table with two figures in each cell: the course's own games are on the left, all
+    games on the right.
+    """
     run = tournament_of(store, 24, rule="decided", within=0.02, course=5)
     report = report_on(run)
     few, every = course_cells(run, 5), course_cells(run)

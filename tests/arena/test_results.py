@@ -129,7 +129,7 @@ def test_rounds_of_one_series_are_the_same_openings(tmp_path: Path) -> None:
 
 
 def test_results_are_of_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process may write between any two queries."""
+    """Check that results are of one moment even if another process writes between two queries."""
     file = tmp_path / "s.sqlite"
     with Store.open(file) as store, Store.open(file) as writer:
         run = store.begin(fake_plan(2, 10), ENGINE, VERSIONS)

@@ -37,7 +37,7 @@ TIMELESS = {
     "tallies": "run, match, score, game, hunter, winner, reason, games, moves_w, moves_b, depth_w,"
     " depth_b, nodes_w, nodes_b",
 }
-"""The columns that do not depend on the clock, of tables that have some that do."""
+"""For tables with columns that depend on the clock: all their other columns."""
 
 
 def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
@@ -57,7 +57,7 @@ def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
 
 
 class Shuffling:
-    """A runner whose records come in a random order, up to `spread` ahead of their turn."""
+    """A runner that returns records in random order, each at most `spread` places early."""
 
     def __init__(self, seed: float, spread: int = 20, give_up_after: int | None = None) -> None:
         self.rng = random.Random(seed)
@@ -389,7 +389,7 @@ def test_a_tournament_ends_at_the_first_look_that_settles_every_comparison() -> 
 
     plan = tournament_plan(["open", "improved", "open"], ["random", "greedy(open)"])
     rng = np.random.default_rng(8)
-    chances = {0: (0.2, 0.25, 0.25, 0.3), 1: (0.1, 0.25, 0.25, 0.4)}  # the third is the first
+    chances = {0: (0.2, 0.25, 0.25, 0.3), 1: (0.1, 0.25, 0.25, 0.4)}  # entrant 2 is the agent of 0
     rule, outcomes, ends = ComparisonRule(plan, 0.05, 5), array("b"), []
     scores: dict[tuple[int, int], list[float]] = {}
     for number in range(plan.total):

@@ -358,14 +358,16 @@ def driver(
 
 
 def crew_of(process: subprocess.Popen[str]) -> list[int]:
-    """Return the worker processes of a driver, which it prints after five pairs."""
+    """Return the process ids of a driver's workers, which it prints after five pairs."""
     assert process.stdout is not None
     lines = [process.stdout.readline() for _ in range(11)]
     return [int(pid) for pid in lines[-1].split() if pid.isdigit()]
 
 
 def test_the_guilty_lose_in_the_process_that_plays_them(mine: str, tmp_path: Path) -> None:
-    """The crashing agent is plain Python, so it plays in a process of its own."""
+    """Check that a heuristic that hangs and one that crashes lose their games when no worker is
+    used.
+    """
     faulty = (f"id({mine}:stuck, nodes=100)", f"greedy({mine}:quits)")
     process = driver(tmp_path, 0, 1, QUICK[0], *faulty)
     said, errors = process.communicate(timeout=6 * SOON)
@@ -380,12 +382,12 @@ def alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     except FileNotFoundError:
-        return os.path.exists("/proc/self") is False  # no such folder here: the signal decides
+        return os.path.exists("/proc/self") is False  # without /proc the signal decides
 
 
 @needs_signals
 def test_a_killed_driver_leaves_nobody_behind(tmp_path: Path, chooser: str) -> None:
-    """This includes workers in an endless computation."""
+    """Check that the workers of a killed driver end, even those in an endless computation."""
     process = driver(tmp_path, 2, 500, *QUICK[:2], chooser)
     crew = crew_of(process)
     assert len(crew) == 2

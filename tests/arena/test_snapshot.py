@@ -116,7 +116,9 @@ SUBMISSION = """class AlphaBetaPlayer:
 
 
 def test_a_submission_keeps_what_lies_beside_it(tmp_path: Path) -> None:
-    """This includes a file that it opens only when asked for a move."""
+    """Check that a run copies the files beside a submission, even one that it opens only to choose
+    a move.
+    """
     handed_in = tmp_path / "handed_in"
     (handed_in / "data").mkdir(parents=True)
     (handed_in / "game_agent.py").write_text(SUBMISSION)

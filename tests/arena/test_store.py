@@ -142,7 +142,7 @@ def test_a_plan_is_taken_up_again(file: Path) -> None:
         assert store.begin(plan, "engine 2", {}).id != first.id
         second = begun(store, plan, again=True)
         assert (second.id, second.played) == (4, 0)
-        assert begun(store, plan).id == second.id  # the last of its kind
+        assert begun(store, plan).id == second.id  # the newest run of a plan is continued
         assert store.run(first.id).played == 3
         assert store.last().id == second.id
 
@@ -202,7 +202,7 @@ def test_deleting_leaves_the_others_alone(file: Path) -> None:
 
 def test_a_store_that_cannot_shrink_still_forgets(file: Path) -> None:
     fake_run(file, fake_plan(2, 40, board="7x7"))
-    with closing(sqlite3.connect(file)) as db:  # as a user may have packed it
+    with closing(sqlite3.connect(file)) as db:  # as another SQLite program may leave it
         for statement in ("PRAGMA journal_mode = DELETE", "PRAGMA auto_vacuum = NONE", "VACUUM"):
             db.execute(statement)
     with Store.open(file) as store:
@@ -293,7 +293,7 @@ def test_a_store_may_be_made_while_another_process_looks_at_it(
     makers = []
 
     class Slow(sqlite3.Connection):
-        """A connection during whose opening another process creates the store."""
+        """A connection that lets another thread create the store while it is being opened."""
 
         def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
             if "sqlite_master" in sql:
@@ -461,7 +461,7 @@ def test_a_damaged_store_is_told(file: Path) -> None:
 
 
 def test_a_store_whose_tables_have_impossible_names_is_told(file: Path) -> None:
-    """SQLite quotes them in its message, which is then not valid UTF-8."""
+    """Check that a damaged store is reported even if SQLite's message is not valid UTF-8."""
     fake_run(file, fake_plan(1, 2))
     content = file.read_bytes()
     file.write_bytes(
@@ -495,7 +495,7 @@ def test_reading_goes_on_while_another_writes(file: Path) -> None:
         with reader.file.snapshot():
             assert reading.played == 5
             play_on(writing, 9)
-            assert reading.played == 5  # as of one moment
+            assert reading.played == 5  # a snapshot does not change
         assert reading.played == 9
         games = reading.games()
         next(games)

@@ -81,7 +81,7 @@ def files(*modules: str, **options: Any) -> set[str]:
 
 
 def test_all_imports_are_found() -> None:
-    """The search for imports in the text finds what Python's own parser finds."""
+    """Compare the imports found by a search in the text with those that Python's parser finds."""
     deciding = files(*deciding_modules())
     without_effect = re.compile(r"(display/.*|errors|files|picture)\.py")
     for name in deciding:

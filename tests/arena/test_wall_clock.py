@@ -1,4 +1,6 @@
-"""Games by the wall clock on a busy machine: replayed, refused, and without a verdict."""
+"""Games by the wall clock on a busy machine: games lost for want of a core are replayed, runs are
+refused, and reports withhold verdicts.
+"""
 
 from __future__ import annotations
 
@@ -43,12 +45,12 @@ def crowded(rivals):
 pinned = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who waited for what")
 
 
-# -- what the machine did ------------------------------------------------------------------------
+# -- load of the machine -------------------------------------------------------------------------
 
 
 @pinned
 def test_the_share_of_a_core_is_what_rivals_leave() -> None:
-    """Three competing processes on one core leave a quarter of it."""
+    """Check that `core_share` is below a half while three other processes compete for one core."""
     script = (
         f"{CROWD}\ncrowded(3)\nfrom knightfall.machine import core_share, seconds_waited\n"
         "before = seconds_waited()\nprint(core_share(0.1), seconds_waited() - before)"
@@ -73,7 +75,7 @@ def test_the_share_of_a_core_is_what_rivals_leave() -> None:
 def test_a_late_answer_is_the_machine_s_fault_only_if_it_had_no_core(
     body: str, starved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(host_process, "GRACE", 30.0)  # the warning comes however late the check is
+    monkeypatch.setattr(host_process, "GRACE", 30.0)  # so that even a late check warns
     file = tmp_path / "mine.py"
     head = f"{CROWD}\ndef choose(position):\n"
     file.write_text(f"{head}    {body}\n    return position.legal_moves[0]\n")
@@ -86,11 +88,13 @@ def test_a_late_answer_is_the_machine_s_fault_only_if_it_had_no_core(
     assert failure.value.starved == starved
 
 
-# -- playing again -------------------------------------------------------------------------------
+# -- replayed games ------------------------------------------------------------------------------
 
 
 class Late:
-    """A player that is late in its first answers, for want of a core or not."""
+    """A player whose first answers are late, either because it had no core (`starved`) or by its
+    own fault.
+    """
 
     def __init__(self, times: int, starved: bool) -> None:
         self.times, self.starved, self.games = times, starved, 0
@@ -143,11 +147,11 @@ def test_a_submission_s_games_are_refused_while_the_machine_is_busy(
     assert len(shares) == 1
 
 
-# -- what is said of it --------------------------------------------------------------------------
+# -- reports -------------------------------------------------------------------------------------
 
 
 def lost_to_the_clock(game: GameRecord) -> GameRecord:
-    """Return the same pair with games that the first entrant loses by being late."""
+    """Return the game as one that was lost because an answer was late."""
     return replace(game, reason="timeout", detail="it answered 0.7 ms after its 150 ms")
 
 

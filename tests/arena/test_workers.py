@@ -179,7 +179,7 @@ with WorkerPool(1, Job(jobs.begin, ("hello",))) as workers:
 
 
 def test_workers_end_with_a_killed_driver_whatever_they_do(tmp_path: Path) -> None:
-    """This includes a worker in which no Python thread can run."""
+    """Check that workers end with a killed driver, even one in which no Python thread can run."""
     script, pid_file = tmp_path / "driver.py", tmp_path / "pid"
     script.write_text(DRIVER)
     driver = subprocess.Popen([sys.executable, script, Path(__file__).parent, pid_file])

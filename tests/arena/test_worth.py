@@ -43,7 +43,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 class Measured:
-    """A replacement of the time measurement: A takes 20 µs per node, B 5."""
+    """A replacement for the time measurement, in which a node takes A 20 µs and B 5 µs."""
 
     def __init__(self) -> None:
         self.asked: list[list[int]] = []
@@ -149,7 +149,7 @@ def test_the_same_question_gives_the_same_plan(
     assert small(known=store, pairs=9, seed=4).entrants == plan.entrants
     assert seen == []
     small(known=store, times=["1ms", "2ms"])
-    assert seen[-1] == [2000]  # only what is not known
+    assert seen[-1] == [2000]  # 1 ms is known already
     for other in ({"board": "5x5"}, {"a": "main"}, {"known": None}):
         small(**{"known": store, **other})
         assert seen[-1] == [500, 1000], other
@@ -278,7 +278,9 @@ def test_the_price_is_that_of_the_plan_or_else_of_the_games(store: Store) -> Non
 
 
 def how(at_nodes: Callable[[int], int], at_time: Callable[[int], int]) -> Any:
-    """Return a function that plays pairs with a given score for each round and measure."""
+    """Return a function that plays pairs whose score depends on the round and on whether nodes or
+    time are equal.
+    """
 
     def play(task: PairTask) -> PairRecord:
         round, place = divmod(task.number, 4)

@@ -32,7 +32,7 @@ def state(_: object) -> tuple[int, list[str], bool]:
 
 
 def after(place_and_sign: tuple[int, str]) -> int:
-    """Wait, in place 0, until another worker has finished its job."""
+    """Return the given number; number 0 first waits until another worker has created the file."""
     place, sign = place_and_sign
     if place == 0:
         while not Path(sign).exists():
@@ -94,7 +94,7 @@ def warn(place: int) -> int:
 
 
 def start_workers() -> None:
-    """Start workers, as a script does that has no guard against being imported."""
+    """Start workers that run this function, like a script without an ``if __name__`` guard."""
     from knightfall.isolation.parallel_map import Job
     from knightfall.isolation.worker_pool import WorkerPool
 

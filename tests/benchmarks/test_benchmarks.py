@@ -23,7 +23,7 @@ def runner() -> ModuleType:
 
 
 def test_the_signature_is_the_recorded_one(runner: ModuleType) -> None:
-    """A functional change of a search changes the signature; see benchmarks/signature.py."""
+    """Compare the searches' nodes with the recorded signature (see benchmarks/signature.py)."""
     signature = runner.module("signature")
     spent = signature.nodes_by_agent()
     assert sum(spent.values()) == signature.SIGNATURE, spent
@@ -98,7 +98,9 @@ def test_every_published_heuristic_is_priced(runner: ModuleType) -> None:
 def test_at_equal_time_the_dearer_gets_fewer_nodes(
     runner: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The cost of a node is given here in microseconds; the benchmark measures it."""
+    """Check the nodes that each heuristic gets at equal time, with given costs of a node in
+    microseconds.
+    """
     costs = {"learned_net": 0.04, "learned_linear": 0.1, "improved": 0.02, "null": 0.01}
     benchmark = runner.module("equal_time")
     monkeypatch.setattr(
@@ -256,7 +258,7 @@ def test_timed_agents_are_asked_as_often_as_is_said(runner: ModuleType) -> None:
 
 
 def test_a_store_is_filled_listed_and_reported(runner: ModuleType) -> None:
-    """The benchmark raises if nothing is listed or rated."""
+    """Run the benchmark with fewer games; it raises if the store lists or rates nothing."""
     figures = runner.module("million_games").run(games=5000, rounds=1).figures
     assert figures["games"] == 5000
     assert figures["megabytes"] > 1
@@ -273,7 +275,9 @@ def test_the_plot(runner: ModuleType, tmp_path: Path) -> None:
 
 
 def test_the_solvers_in_cpp_agree_with_ours(runner: ModuleType) -> None:
-    """All variants find the same winners, and each improvement saves nodes."""
+    """Check that all C++ variants find the same winners as our solver, and that ours needs fewer
+    nodes than the plain one.
+    """
     if runner.module("cpp_build").compiler() is None:
         pytest.skip("no C++ compiler")
     solver = runner.module("solver")

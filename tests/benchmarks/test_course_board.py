@@ -188,7 +188,9 @@ def test_measuring_compiled_code() -> None:
 
 
 def test_costs_are_written_as_they_are_read() -> None:
-    """The nodes follow from the ratio as written, not from one with more digits."""
+    """Check the written TOML: the nodes follow from the rounded ratio, so that readers can
+    recompute them.
+    """
     ratios = {"improved": 1.0, "near_center+bfs_reach": 1.51549}
     text = record.as_toml(NodeCosts(ratios, "compiled searches", 29.4), rounds=3)
     table = tomllib.loads(text)

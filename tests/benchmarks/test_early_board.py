@@ -135,8 +135,8 @@ def test_main_prop_is_its_formula() -> None:
 
 
 def test_who_asks_first_whether_the_game_is_over() -> None:
-    """The course's scores check the side to move, reachability's both sides, directional's
-    neither.
+    """Check which scores test first whether the game is over: the course's for the side to move,
+    those of the reachability study for both sides, those of the directional study for neither.
     """
     stuck = Position.from_fen("N1*/n**/*1* w")  # Black cannot move, and it is not its turn
     assert (stuck.targets("w"), stuck.targets("b")) == ([stuck.board.at(2, 1)], [])

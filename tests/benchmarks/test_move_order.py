@@ -25,7 +25,7 @@ def reached(board: Board, cells: Cells, open: Cells) -> Cells:
 
 
 def sizes(position: Position, cell: int) -> tuple[int, int, int]:
-    """Return ways on, contact and meeting of a move, by their definitions."""
+    """Return the three counts by which the solver orders a move: ways on, contact and meeting."""
     board, waiter = position.board, position.knight(other(position.to_move))
     assert waiter is not None
     in_one = reached(board, frozenset({waiter}), position.open)
@@ -46,7 +46,7 @@ class PlainSearch:
     known: dict[Position, bool] = field(default_factory=dict)
 
     def lost_at_once(self, position: Position) -> bool:
-        """Return whether the waiter has no way on, or only one that will be taken."""
+        """Return whether the waiter has no target, or only one that the mover can take."""
         ways = position.targets(other(position.to_move))
         return not ways or (len(ways) == 1 and set(ways) <= set(position.targets(position.to_move)))
 

@@ -161,7 +161,7 @@ def test_no_command_has_an_option_of_a_former_spelling(option: str) -> None:
 
 
 def test_alone_it_shows_the_first_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The shown heuristic loads, and the shown commands work."""
+    """Check the text printed without arguments: its heuristic loads, and its commands work."""
     result = run()
     assert (result.exit_code, stderr_of(result)) == (0, "")
     assert "knightfall --help" in result.stdout

@@ -67,7 +67,7 @@ NAMING = {
 
 
 def whose(command: str, agent: str, *more: str) -> str:
-    """Return the lines on stderr that name the study of an agent."""
+    """Run a command with an agent; return the lines on stderr that name a study."""
     result = run(*(word.replace("{}", agent) for word in NAMING[command]), *more)
     assert result.exit_code == 0, result.stderr
     return "".join(line for line in result.stderr.splitlines(True) if "study" in line)

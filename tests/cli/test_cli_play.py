@@ -551,7 +551,9 @@ def test_a_game_against_a_file_resumes_from_any_folder(
 
 
 def test_a_resumed_game_does_not_run_a_file_unasked(data: Path, tmp_path: Path) -> None:
-    """The saved game may come from another person, who chose the agent's file."""
+    """Check that resuming a game asks before it runs the agent's file, because a saved game may
+    come from somebody else.
+    """
     ran, file = tmp_path / "ran", tmp_path / "evil.py"
     file.write_text(f"open({str(ran)!r}, 'w')\ndef f(board, open, me, opp, to_move): return 0.0\n")
     saved = {

@@ -44,7 +44,7 @@ def start(env: dict[str, str], *args: str) -> subprocess.Popen[str]:
 
 
 def test_light_commands_import_no_heavy_room(env: dict[str, str]) -> None:
-    """These commands together import none."""
+    """Check that help, version and analysis without an agent import no expensive module."""
     light = (
         ["--help"],
         ["play", "--help"],
@@ -157,7 +157,7 @@ def test_a_reader_that_leaves_is_no_error(env: dict[str, str], tmp_path: Path) -
     ids=lambda value: str(value[0]) if isinstance(value, list) else "",
 )
 def test_nobody_reads_at_all(args: list[str], code: int, env: dict[str, str]) -> None:
-    """With stdout and stderr closed, the exit code is right and Python prints nothing at exit."""
+    """Check the exit code when stdout is a closed pipe, and that Python prints no error at exit."""
     reads, writes = os.pipe()
     os.close(reads)
     done = subprocess.run([*RUN, *args], env=env, stdout=writes, stderr=subprocess.PIPE, text=True)

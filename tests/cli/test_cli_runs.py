@@ -499,7 +499,7 @@ def test_import_adds_a_run(file: Path, tmp_path: Path) -> None:
 
 
 def test_help_imports_no_heavy_room() -> None:
-    """The help of all these commands together imports none."""
+    """Check that the help of these commands imports no expensive module."""
     commands = "runs", "runs games", "runs replay", "runs export", "runs import", "learn"
     code = (
         "import sys\n"

@@ -74,7 +74,9 @@ def test_limits_end_with_unknown() -> None:
 
 
 def test_the_second_player_mirrors_on_a_large_board() -> None:
-    """Without a budget nothing is searched; with one, lengths are searched until it is used up."""
+    """Check that on 8×8 the winner is known by reflection: without a budget nothing is searched,
+    and with one the search for the length ends within it.
+    """
     empty, placed = "8/8/8/8/8/8/8/8[Nn] w", "8/8/8/8/8/8/8/N7[n] b"
     for fen, limit in ((empty, []), (placed, []), (empty, ["--nodes", "5000"])):
         told = answer(fen, *limit)

@@ -55,7 +55,7 @@ RUN = (
     one("--store", "there.sqlite", "store", "there.sqlite"),
     flag("--again", "again"),
 )
-"""What every command that plays a run takes."""
+"""The options of every command that plays a run."""
 
 TEST = Sprt(3, 20, alpha=0.1, beta=0.2, model="logistic")
 BOUNDS = ["--sprt", "3,20"]
@@ -311,7 +311,9 @@ ARRIVES = {
 
 
 def given(arrives: Arrives, words: list[str], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Return the arguments of the called function if these words are added to the command."""
+    """Run the command with these words added; return the arguments with which the function is
+    called.
+    """
     calls: list[dict[str, Any]] = []
 
     def stop(*args: Any, **named: Any) -> None:
@@ -346,7 +348,9 @@ def test_an_option_arrives(
 
 
 def differ(one: Any, other: Any) -> bool:
-    """Return whether two arguments differ; objects without their own equality never do."""
+    """Return whether two arguments differ; objects that are compared only by identity count as
+    equal.
+    """
     return type(one).__eq__ is not object.__eq__ and bool(one != other)
 
 
@@ -484,7 +488,9 @@ def commands(found: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[st
 
 
 def test_every_option_is_accounted_for() -> None:
-    """--json is asserted for all commands at once, in test_cli.py."""
+    """Check that each option of each command is in `ARRIVES` or `ASSERTED` (--json is tested in
+    test_cli.py).
+    """
     arrive = {(label.partition(",")[0], option) for label, arrives in ARRIVES.items()
               for option in arrives.options}  # fmt: skip
     asserted = {(command, option) for command, options in ASSERTED.items() for option in options}
@@ -505,7 +511,9 @@ def test_the_tests_that_are_named_are_there(test: str) -> None:
 
 
 def test_every_parameter_of_a_command_is_read() -> None:
-    """A parameter that a command never reads would be an option without effect."""
+    """Check that each command reads all its parameters; an unread one would be an option without
+    effect.
+    """
     package = Path(knightfall.__file__).parent
     files = [*package.glob("cli/commands/*.py"), *package.glob("*/*command*.py")]
     assert {"arena.py", "commands.py"} < {file.name for file in files}

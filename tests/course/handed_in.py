@@ -236,5 +236,5 @@ def outcome_of(found: Examination, check: str) -> Outcome:
 
 
 def marks(found: Examination) -> dict[str, str]:
-    """Return the marks of all checks that were not passed."""
+    """Return the marks of all checks that were not passed, by the checks' ids."""
     return {outcome.id: outcome.mark for outcome in found.outcomes if outcome.mark != "ok"}

@@ -14,7 +14,9 @@ STEPS = [(-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1)]
 
 
 class Naive2017b:
-    """The flat board: cell (r, c) at r + c·H, then the player to move, player 2's and 1's cells."""
+    """The board of 2017b as one list: cell (r, c) at index r + c·H, then the player to move, player
+    2's cell and player 1's cell.
+    """
 
     first_cell: Any = 0
     second_player: Any = None
@@ -89,7 +91,9 @@ class Naive2017b:
 
 
 class NaiveEarly(Naive2017b):
-    """The flat board on which (0, 0) is drawn blank but is not; player 2 starts there."""
+    """The early board: as in 2017b, but cell (0, 0) is blocked although it is drawn as open, and
+    player 2 starts there.
+    """
 
     first_cell = None
     second_player = 0
@@ -152,7 +156,7 @@ class NaiveSuccessor:
     """A set of open (x, y) cells on 11 columns and 9 rows; a cell's number is x + 13·y."""
 
     STEPS = ((-1, 2), (-2, 1), (-2, -1), (-1, -2), (1, -2), (2, -1), (2, 1), (1, 2))
-    """As the offsets 25 11 −15 −27 −25 −11 15 27."""
+    """The knight's steps in the order of the original's offsets: 25 11 −15 −27 −25 −11 15 27."""
 
     def __init__(self) -> None:
         self.open = {(x, y) for x in range(11) for y in range(9)}

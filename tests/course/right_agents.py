@@ -517,7 +517,7 @@ GRADES_WINS = changed(
         "        values =",
     ),
 )
-"""Values earlier wins more; divides by 0 beyond its own depth."""
+"""A search that values earlier wins more; it divides by 0 if it searches deeper than it should."""
 
 BEGINS_EMPTY = changed(NEGAMAX, ("        best_move = None\n", "        best_move = ()\n"))
 

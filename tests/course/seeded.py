@@ -12,7 +12,7 @@ from typing import Any
 from zlib import crc32
 
 NO_END = 1e9
-"""Milliseconds."""
+"""A time limit in milliseconds that is never reached."""
 
 
 class Minimax:
@@ -93,7 +93,7 @@ def game(board: Any, samples: Any, setting: dict[str, Any]) -> dict[str, Any]:
 
 
 class Pocket(list[Any]):
-    """A queue without a time limit: the list of all actions put."""
+    """A replacement for the action queue: a list of all actions put, without a time limit."""
 
     def put(self, action: Any) -> None:
         self.append(action)

@@ -359,7 +359,9 @@ def lookahead_ratio(game, player):
 
 
 def emptiest(game):
-    """Return the middle of the window of the flat list with the fewest blocked cells."""
+    """Return the middle of the half-by-half window with the fewest blocked cells, the first by
+    columns.
+    """
     high, wide = round(game.height / 2), round(game.width / 2)
     fewest, middle = None, None
     for left in range(game.width - wide + 1):
@@ -414,7 +416,9 @@ def coded_main_less_more(game, player):
 
 
 def carried_length(game, player, length):
-    """Return the length of a path, starting from the best of the branches before."""
+    """Return the length of a path as the study coded it: each branch starts from the best length of
+    the branches before it.
+    """
     if game.is_winner(player):
         return length
     if game.is_loser(player):
@@ -476,7 +480,9 @@ def coded_main_alt_staggered(game, player):
 
 
 def coded_lookahead_ratio(game, player):
-    """Return the ratio after a forecast, which moves the active player."""
+    """Return the mobility ratio averaged over `forecast_move`, which always moves the active
+    player, even if it is not `player`.
+    """
     moves = game.get_legal_moves(player)
     if not moves:
         return float("-inf")
@@ -491,7 +497,9 @@ def coded_lookahead_ratio(game, player):
 
 
 def coded_open_cluster(game, player):
-    """Search a list of numbers for a text, so that the second part never runs."""
+    """Return `aggressive`: the study's program counts the text "1" in a list of numbers, so the
+    second part never runs.
+    """
     value = aggressive(game, player)
     if game._board_state.count("1") >= 0.2 * game.width * game.height:
         value += near_cluster(game, player)

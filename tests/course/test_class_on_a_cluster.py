@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def held(folder: Path, output: str, **who: Any) -> dict[str, str]:
-    """Return the files written for a class, without what depends on folder and time."""
+    """Rate a class; return the written files that contain neither paths nor times."""
     options: dict[str, Any] = {
         "pairs": 1, "classmates": 1, "time": "12ms", "opponents": ["Random"], "progress": False,
     }  # fmt: skip

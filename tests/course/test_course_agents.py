@@ -191,7 +191,7 @@ def test_an_agent_that_asks_for_the_time_left_has_no_clock_of_its_own(tmp_path: 
 
 
 def test_one_process_a_game_and_seat(tmp_path: Path) -> None:
-    """State is lost between games, and the two seats of a game do not share it."""
+    """Check that a submission keeps its state only within a game, and per seat."""
     body = "NUMBER.append(1)\nreturn sorted(game.get_legal_moves())[-len(NUMBER)]"
     player = RemoteSubmission(parse_agent(ticking(write(tmp_path, in_2017b(body, "NUMBER = []")))))
     first = player.analyse(START).move
@@ -205,7 +205,9 @@ def test_one_process_a_game_and_seat(tmp_path: Path) -> None:
 
 
 def test_the_course_s_time(tmp_path: Path) -> None:
-    """Nearly the whole limit is left when the player is called, unless the machine is busy."""
+    """Check that nearly the whole time limit is left when the player is called, in one of many
+    tries.
+    """
     body = "ms = time_left()\nassert ms <= 50, ms\n"
     body += "return sorted(game.get_legal_moves())[-1 if ms > 40 else 0]"
     player = RemoteSubmission(parse_agent(f"course({write(tmp_path, in_2017b(body))}, time=50ms)"))
@@ -341,7 +343,9 @@ def test_2017a_gets_its_score(tmp_path: Path) -> None:
 
 
 def test_a_score_alone_searches(tmp_path: Path) -> None:
-    """A score alone plays in an alpha-beta search that never resigns."""
+    """Check that a submission with a score and no player plays by an alpha-beta search that never
+    resigns.
+    """
     folder = write(tmp_path / "it", SEARCH)
     played = pair(f"course({folder}#custom_score, time=60ms, clock=ticks)", against="random")
     assert {game.reason for game in played.games} == {"no moves"}

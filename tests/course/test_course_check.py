@@ -32,7 +32,7 @@ PLACES = {name: value for name, value in vars(fixtures).items() if isinstance(va
 }
 
 
-# -- what is right -----------------------------------------------------------------------------
+# -- correct submissions -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("generation", RIGHT)
@@ -90,7 +90,7 @@ def test_scores_may_look_at_their_players_and_at_private_names(tmp_path: Path) -
     assert marks(examine(hand_in(source, tmp_path))) == {}
 
 
-# -- what is wrong -----------------------------------------------------------------------------
+# -- mistakes ----------------------------------------------------------------------------------
 
 ASKS = "        if self.time_left() < self.TIMER_THRESHOLD:\n            raise SearchTimeout()\n"
 
@@ -533,11 +533,13 @@ KNOWN = {
         "positions are scored for the player to move, negated if it is the opponent",
     ),
 }
-"""Mistakes whose cause is also explained; the words are not tested."""
+"""Mistakes whose cause the report also explains; the exact words are not tested."""
 
 
 def covering() -> list[Any]:
-    """Select the first mistake for each mark of each check; the others run in the long tests."""
+    """Return the cases: for each mark of each check the first mistake; other mistakes run only in
+    the long tests.
+    """
     seen: set[tuple[str, str, str]] = set()
     cases: list[Any] = []
     for bug, (_, expected) in BUGS.items():

@@ -154,7 +154,9 @@ def test_positions_are_what_they_should_be() -> None:
 
 
 def test_checking_leaves_the_board_as_it_is(tmp_path: Path) -> None:
-    """Methods that are replaced in a fork stay unchanged in this process."""
+    """Check that the board's methods, which a check replaces in a fork, are unchanged in this
+    process.
+    """
     before = Isolation.result
     state = successor_checks.random_state(9)
     subject = Subject(tmp_path / "my_custom_player.py", "successor")

@@ -64,7 +64,7 @@ def played(folder: Path) -> Counter[str]:
     return found
 
 
-# -- who handed in what ----------------------------------------------------------------------
+# -- reading of submissions ------------------------------------------------------------------
 
 
 def test_everybody_is_listed_with_what_is_wrong(folder: Path) -> None:
@@ -191,7 +191,7 @@ def test_a_class_in_which_nobody_moves_says_so(folder: Path) -> None:
     assert "not ranked: ann: never made a move" in str(report)
 
 
-# -- who is like whom ------------------------------------------------------------------------
+# -- near-identical submissions --------------------------------------------------------------
 
 
 def test_renamed_copies_are_pointed_out_and_independent_work_is_not(folder: Path) -> None:
@@ -210,7 +210,9 @@ def test_renamed_copies_are_pointed_out_and_independent_work_is_not(folder: Path
 
 
 def test_what_the_class_has_in_common_is_no_likeness(folder: Path) -> None:
-    """All submissions share a search and differ in their scores."""
+    """Check that submissions with the same search and different scores are not reported as
+    near-identical.
+    """
     scores = [OPEN, f"{OPEN} ** 2", f"-{OPEN}", f"max(1, {OPEN})", f"{OPEN} if game.width else 0",
               f"sum([{OPEN}])", f"({OPEN}, 1)[0]", f"abs({OPEN}) / 2"]  # fmt: skip
     for number, score in enumerate(scores):
@@ -375,12 +377,12 @@ def test_who_does_not_answer_is_out_at_once(folder: Path, monkeypatch: pytest.Mo
     assert [row.name for row in report.table.students] == ["ann"]
 
 
-# -- what there is to learn ------------------------------------------------------------------
+# -- lessons ---------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def learnt(tmp_path_factory: pytest.TempPathFactory) -> ClassReport:
-    """Rate a class of one student, whose score prefers bad moves."""
+    """Rate a class of one student, whose score counts the opponent's moves as good."""
     top = tmp_path_factory.mktemp("learnt")
     folder = top / "class"
     bad = SEARCH.replace("own - 2 * len(", "len(").replace("range(1, 50)", "range(1, 2)")
@@ -406,7 +408,7 @@ def test_blunders_are_blunders(learnt: ClassReport) -> None:
 
 
 def test_the_misunderstanding_is_the_score_s_own(learnt: ClassReport) -> None:
-    """The reported scores equal the same formula on our own board."""
+    """Compare the scores in a lesson with the same formula computed on our own board."""
     lessons = learnt.table.students[0].lessons
     assert lessons is not None
     assert lessons.opinion is not None

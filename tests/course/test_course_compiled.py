@@ -64,7 +64,7 @@ def unshuffled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @cache
 def played(width: int, height: int, games: int) -> list[Seen]:
-    """Return positions of random games with a legal move, on our board and the course's."""
+    """Return the unfinished positions of random games, each on our board and on the course's."""
     rng = random.Random(f"{width}x{height}")
     found = [seen for _ in range(games) for seen in random_game(width, height, rng)]
     return [(position, board) for position, board in found if position.legal_moves]
@@ -128,7 +128,7 @@ def test_there_is_one_warning_of_plain_python(plain: Path) -> None:
         evaluator(f"course:{plain}#by_cell+improved")
         evaluator(f"2*course:{plain}#by_cell")
     told = [str(one.message) for one in caught if one.category is HeuristicWarning]
-    assert len(told) <= 1  # no warning if another test got it already
+    assert len(told) <= 1  # none if an earlier test has caused it
     assert all("runs as plain Python" in one for one in told)
 
 
@@ -258,7 +258,7 @@ def test_an_edit_counts_at_once(tmp_path: Path) -> None:
             "return center_score(game, player)",
             25 + 36,
             True,
-        ),  # from (7, 7), until April 2017
+        ),  # the centre was (7, 7) until April 2017
         ("return len(game.__get_moves__(game.get_player_location(player)))", 6, True),
         ("return sum(map(sum, game.__board_state__))", 3, False),
         ("return game.__last_player_move__[player][0]", 2, False),

@@ -140,7 +140,7 @@ class Student:
 
 
 def seeded_game(kind: type[Any], seed: int) -> list[tuple[int, int]]:
-    """Return the moves of two players after a random opening; the last may be a resignation."""
+    """Return the moves of a game after a random opening; the last may be a resignation."""
     random.seed(seed)
     students = [Student(scores.improved_score, 3), Student(scores.center_score, 2)]
     game, moves = kind(*students), []
@@ -169,7 +169,9 @@ def test_seeded_games_of_students_are_the_same_move_for_move(generation: str) ->
 
 @pytest.mark.parametrize("generation", FLAT)
 def test_a_resignation_in_a_forecast_goes_on_beside_the_board(generation: str) -> None:
-    """Agents forecast (-1, -1) by mistake; the positions that follow are equal, too."""
+    """Compare the boards after the illegal move (-1, -1), which agents forecast by mistake when
+    they resign.
+    """
     for seed in range(50):
         random.seed(seed)
         players = [Player(), Player()]

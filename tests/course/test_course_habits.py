@@ -45,7 +45,7 @@ def hand_in(folder: Path, files: Files) -> Path:
 
 
 def names(text: str, how: type[ast.expr_context] = ast.expr_context) -> set[str]:
-    """Return the attributes and imported names that a file uses."""
+    """Return the names of the attributes that a file uses, and the names that it imports."""
     try:
         tree = ast.parse(text)
     except SyntaxError:

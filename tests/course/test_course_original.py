@@ -147,7 +147,7 @@ def test_more_than_two_numbers_are_a_cell_too() -> None:
 
 
 class Keeps:
-    """A player that always calls the first `time_left` it received."""
+    """A player that at every move calls the `time_left` that it received at its first move."""
 
     def __init__(self) -> None:
         self.left: Any = None

@@ -60,7 +60,7 @@ def test_the_picture_of_a_state() -> None:
 
 
 def test_minimax_takes_turns_by_depth() -> None:
-    """Also if it is called when the opponent is to move."""
+    """Compare the sample minimax with recorded moves, for the player to move and the other."""
     state = Isolation()
     random.seed(11)
     for _ in range(14):

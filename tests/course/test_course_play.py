@@ -161,7 +161,9 @@ def test_exceptions_are_the_callers() -> None:
 
 
 def naive_game(players: list[Any], seed: int) -> list[list[int]]:
-    """Play a game on the naive board, which lists the moves before the player does, as in 2017b."""
+    """Play a game on the naive board; as in 2017b, the board lists the moves before it calls the
+    player.
+    """
     random.seed(seed)
     board, history = Naive2017b(*players), []
     while legal := board.get_legal_moves():

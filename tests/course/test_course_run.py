@@ -75,7 +75,9 @@ def test_runs_and_show_name_the_submission_and_its_clock(folder: Path) -> None:
 
 
 def test_only_what_was_measured_has_a_column(folder: Path) -> None:
-    """Submissions report no search depth; our own searches do."""
+    """Check that a table has a column for the depth only if some agent reports depths; submissions
+    do not.
+    """
     write(folder, SEARCH)
     assert "depth" not in run("course", "run", str(folder), *FEW, *TWO[:2]).stdout
     agents = [f"course({folder}, time=12ms, clock=ticks)", "MM_Open", "random"]
@@ -89,7 +91,9 @@ def test_only_what_was_measured_has_a_column(folder: Path) -> None:
 
 
 def test_nothing_of_nothing_is_a_dash(folder: Path) -> None:
-    """A submission that resigns at its first move has made no choices to judge."""
+    """Check that shares are dashes for a submission that resigns at its first move, which leaves
+    nothing to count.
+    """
     write(folder, in_2017b("return None if game.move_count > 40 else [1][2]"))
     said = run("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO[:2]).stdout
     row = next(
@@ -294,7 +298,9 @@ def test_the_successor_s_failures(folder: Path) -> None:
 
 
 def test_the_successor_s_opponents(folder: Path) -> None:
-    """Other submissions and our searches are accepted; other opponents are refused clearly."""
+    """Check that on 11×9 other submissions and our searches are accepted as opponents, and others
+    are refused.
+    """
     play = (
         "from sample_players import BasePlayer\nclass CustomPlayer(BasePlayer):\n"
         "    def get_action(self, state):\n        "
@@ -474,7 +480,9 @@ class CustomPlayer(BasePlayer):
      "try: state.result(legal[0])\n            except BaseException: pass"],
 )  # fmt: skip
 def test_the_successor_s_time_is_questions_asked(ask: str, folder: Path) -> None:
-    """12 ms are 800 calls; a put action counts as one, calls between states' methods as none."""
+    """Check the clock by ticks on 11×9: 12 ms are 800 calls of a state's methods; a put action
+    counts as one call, and calls that these methods make themselves do not count.
+    """
     start = generation_successor.Isolation().result(57).result(40)
     found = {}
     for limit in (799, 801):
@@ -487,7 +495,7 @@ def test_the_successor_s_time_is_questions_asked(ask: str, folder: Path) -> None
 
 
 def test_the_successor_s_games_repeat_by_ticks(folder: Path) -> None:
-    """The same command gives the same games, in this process and in workers."""
+    """Check that by ticks the same command gives the same games, in this process and in workers."""
     deepens = (
         "import random\nfrom sample_players import MinimaxPlayer\n"
         "class CustomPlayer(MinimaxPlayer):\n    def get_action(self, state):\n"
@@ -506,7 +514,7 @@ def test_the_successor_s_games_repeat_by_ticks(folder: Path) -> None:
 
 
 class GoesOn(BasePlayer):
-    """Puts an action and then never calls a state again."""
+    """A player that puts an action and then runs on without calling any method of a state."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(0)
@@ -522,7 +530,9 @@ class GoesOn(BasePlayer):
 def test_a_player_that_asks_nothing_is_ended_all_the_same(
     seconds: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is ended after ten times its limit of work or sleep: no other limit applies here."""
+    """Check that a player that runs on without calling a state is ended after ten times its time
+    limit.
+    """
     monkeypatch.setattr(successor_moves, "COUNTED", float("inf"))
     start = generation_successor.Isolation().result(57).result(40)
     puts, wrong = successor_moves.all_puts(GoesOn(seconds), start, 12.0, str, counted=True)

@@ -53,7 +53,9 @@ def test_a_board_shuffles_each_list_once_and_draws_nothing_else() -> None:
 
 
 def test_who_is_not_concerned_draws_nothing() -> None:
-    """Scores call is_loser and is_winner of one player: only one of them shuffles."""
+    """Check that `is_loser` of the waiter and `is_winner` of the mover, which are never true, draw
+    no random numbers.
+    """
     game = Board("white", "black")
     game.apply_move((3, 3))
     game.apply_move((0, 0))

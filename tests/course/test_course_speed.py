@@ -1,4 +1,4 @@
-"""`benchmarks/course_library.py` compares equal games; no times are measured here."""
+"""The benchmark `course_library` compares equal games; nothing is timed here."""
 
 from __future__ import annotations
 

@@ -36,7 +36,9 @@ FEW = 11
 """Maximum open cells for an exhaustive search for the longest win in Python."""
 
 SIZES = ((7, 7, 5), (5, 6, 2), (8, 8, 1), (9, 4, 2), (3, 3, 2), (3, 7, 2), (6, 10, 1))
-"""Boards and the number of random games on each; as many again avoid early ends."""
+"""Boards and the number of random games on each; as many more games are drawn so that they end
+late.
+"""
 
 
 @cache
@@ -130,12 +132,16 @@ def test_so_it_is_on_the_earlier_boards(id: str, kind: type[Any]) -> None:
 
 
 WITH_A_ROOT = [row.id for row in REGISTRY.values() if row.coded and "longest" not in row.id]
-"""Path searches are left out: they do not use the root and search to the end at each leaf."""
+"""The tested ids. Path searches are left out: they do not use the root and search to the end at
+each leaf.
+"""
 
 
 @pytest.mark.parametrize("id", WITH_A_ROOT)
 def test_as_coded_a_search_with_it_is_worth_as_much(id: str) -> None:
-    """Minimax on the course's board, with phases counted from its root, equals our own."""
+    """Compare the value of minimax on the course's board with our own, where a heuristic depends on
+    the open cells of the search's root.
+    """
     shares: set[float] = set()
 
     def score(game: Any, player: Any) -> float:
@@ -168,7 +174,7 @@ def test_as_coded_a_search_with_it_is_worth_as_much(id: str) -> None:
 def test_so_it_is_as_far_below_a_root_as_it_matters(
     id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Positions around each share of the root's open cells at which the formula changes."""
+    """Compare values for roots with numbers of open cells at and around which a formula changes."""
     number = 0
     for position, board in ends()[::2]:
         here, boards = len(position.open), geometry(position.board)

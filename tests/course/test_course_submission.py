@@ -111,7 +111,7 @@ def test_the_board_beside_it_decides(board: str, place: str, tmp_path: Path) -> 
     folder = write(tmp_path / "handed in", in_2017a("return game.__get_moves__((3, 3))[0]"))
     (folder / place).parent.mkdir(exist_ok=True)
     (folder / place).write_text(text)
-    if board in ("broken", "another"):  # as if there were no board
+    if board in ("broken", "another"):  # such a board is ignored
         assert read_submission(str(folder)).generation.name == "oldest"
         write(folder, in_2017a("return legal_moves[0]"))
     found = read_submission(str(folder))

@@ -33,7 +33,7 @@ from knightfall.statistics.rates import Share
 OPPONENTS = ("Random", "MM_Open", "AB_Improved")
 LOST = {"timeout": "timeouts", "resigned": "resigned", "illegal answer": "illegal answers",
         "crash": "crashes"}  # fmt: skip
-"""Ways to lose off the board, and their headings."""
+"""The reasons for a loss other than having no move, and their headings."""
 
 FEN = "4/1N2/2n1/4 w"
 

@@ -27,7 +27,9 @@ FEWER = {
     "grade": ["--openings", "2"],
     "solve": ["--nodes", "3000000"],
 }
-"""What is added so that a command of the docs takes no minutes; the last of two options counts."""
+"""Options added to a command of the docs to make it quick; if an option is given twice, the last
+counts.
+"""
 
 INPUT = {"play": "quit\n"}
 
@@ -35,7 +37,9 @@ NOT_HERE = re.compile(
     r"reproduce|bench|knightfall serve|atlas build|atlas certify|--dask|tcp://|--install-completion|"
     r"play --resume"
 )
-"""What takes minutes or has no end, or needs a cluster or somebody's shell."""
+"""Commands that are only parsed, because they take minutes, do not end, or need a cluster or a
+shell.
+"""
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -45,7 +49,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What pages take for granted: mine.py, runs of every kind, and a saved game."""
+    """Make a folder with what the pages assume: mine.py, runs of every kind, and a saved game."""
     folder = tmp_path_factory.mktemp("reader")
     (mine,) = blocks(ROOT / "README.md", "python")
     choose = "def choose(position):\n    return position.legal_moves[0]\n"
@@ -55,7 +59,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     game = '{"format": "knightfall game 1", "start": "7/7/1N5/7/7/4n2/7 w", "moves": ["d4"], '
     game += '"you": "first", "agent": "random", "resigned": false}'
     (games / "20260101-000000-1.json").write_text(game)
-    for number in range(4 if shutil.which("git") else 0):  # with a past that may be asked for
+    for number in range(4 if shutil.which("git") else 0):  # pages name earlier commits
         git = ["git", "-C", str(folder), "-c", "user.name=reader", "-c", "user.email=reader@home"]
         subprocess.run([*git, "init", "--quiet"], check=True)
         subprocess.run([*git, "add", "mine.py"], check=True)
@@ -76,7 +80,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def folder(library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A reader's folder, for each block anew."""
+    """Change to a new copy of that folder, one for each block."""
     reader = tmp_path / "reader"
     shutil.copytree(library, reader)
     monkeypatch.chdir(reader)
@@ -109,7 +113,7 @@ def test_programs_run(page: Path) -> None:
 
 
 def commands() -> Iterator[Any]:
-    """Each command once, however many pages show it."""
+    """Yield each command of the pages once, even if several pages show it."""
     seen: set[str] = set()
     for page in PAGES:
         for block in blocks(page, "console"):
@@ -140,7 +144,7 @@ def test_commands_work(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def parsed(command: str) -> None:
-    """At least its options exist."""
+    """Parse a command without running it; raise an error if an option does not exist."""
     from typer.main import get_command
 
     from knightfall.cli.app import app

@@ -52,7 +52,7 @@ def steps(title: str) -> Iterator[Step]:
 
 
 class Checkout:
-    """A copy of the checkout; machine code of what stays the same is not compiled anew."""
+    """A copy of the checkout that shares the machine code of unchanged modules."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -66,7 +66,7 @@ class Checkout:
         self._share_machine_code(package)
 
     def _declare_extensions(self) -> None:
-        """Write what an installation would: the entry points of pyproject.toml."""
+        """Write package metadata with the entry points of pyproject.toml, as pip would."""
         project = (self.folder / "pyproject.toml").read_text("utf-8")
         points = re.search(r'entry-points."knightfall.extensions"\]\n(.*?)\n\n', project, re.DOTALL)
         assert points is not None
@@ -77,7 +77,9 @@ class Checkout:
         (made / "entry_points.txt").write_text(f"[knightfall.extensions]\n{lines}\n")
 
     def _share_machine_code(self, package: Path) -> None:
-        """Numba files machine code under a hash of its folder: let both folders lead to it."""
+        """Link the copy's folders of Numba's cache, whose names are hashes of paths, to the
+        original ones.
+        """
         kept = cache_folder()
         shared = self.folder / "cache" / "machine-code"
         shared.mkdir(parents=True, mode=0o700)
@@ -90,7 +92,7 @@ class Checkout:
                     (shared / module.name / theirs).symlink_to(module / ours)
 
     def apply(self, title: str) -> list[str]:
-        """Follow a recipe; what its commands print."""
+        """Follow a recipe in the copy; return what its commands print."""
         printed = []
         for step in steps(title):
             if step.how == "Run":
@@ -111,7 +113,7 @@ class Checkout:
         return printed
 
     def run(self, line: str, code: int = 0) -> str:
-        """Run a command of the recipe in the copy; what it prints."""
+        """Run a command of the recipe in the copy; return what it prints."""
         program, *words = shlex.split(line)
         start = {"knightfall": ["-m", "knightfall"], "python": []}[program]
         (self.folder / "data").mkdir(exist_ok=True)

@@ -37,15 +37,17 @@ Pair = tuple[int, int]
 
 SIZES = [(width, height) for width in range(3, 8) for height in range(width, 8)]
 EXACT = [(4, 7), (5, 5), (5, 6), (5, 7), (6, 6), (6, 7), (7, 7)]
-"""Where the hunter wins unless the runner can mirror."""
+"""Boards on which the hunter wins every opening in which the runner cannot win by reflection."""
 
 STRAYS = {(3, 3): 2, (3, 4): 6, (3, 5): 11, (3, 6): 13, (3, 7): 6, (4, 4): 7, (4, 5): 5, (4, 6): 2}
-"""Classes that the runner wins without mirroring, on the other boards."""
+"""The other boards, and the number of opening classes that the runner wins there without
+reflection.
+"""
 
 
 @pytest.fixture(scope="module")
 def theory() -> ModuleType:
-    """The page's generator."""
+    """Return the module that generates the page."""
     sys.path.insert(0, str(DOCS))
     try:
         return importlib.import_module("theory")
@@ -101,7 +103,9 @@ def test_a_solve_that_was_given_up_is_told_as_such(
 
 
 def test_recorded_nodes_are_those_of_the_solver() -> None:
-    """All but the largest boards, which take minutes."""
+    """Compare the recorded nodes with the solver's, except on the largest boards, which take
+    minutes.
+    """
     rows = [row for row in measured()["board_size"]["rows"] if row["cells"] <= 42]
     assert len(rows) == 40
     for row in rows:
@@ -126,7 +130,7 @@ def placed(position: Position) -> Pair:
 
 
 def half_turn(size: Size, cell: int) -> int:
-    """The image of a cell in the centre of the board."""
+    """Return the image of a cell under point reflection in the centre of the board."""
     row, column = divmod(cell, size[0])
     return (size[1] - 1 - row) * size[0] + size[0] - 1 - column
 
@@ -142,7 +146,7 @@ def first_hunts(size: Size, pair: Pair) -> bool:
 
 @cache
 def values(size: Size) -> dict[Pair, Entry]:
-    """What the atlas says of each opening."""
+    """Return the atlas entry of each opening, by the two knights' cells."""
     found = {}
     for position in openings(Board.of(*size)):
         entry = lookup(position)
@@ -153,14 +157,16 @@ def values(size: Size) -> dict[Pair, Entry]:
 
 @cache
 def runner_wins(size: Size) -> frozenset[Pair]:
-    """The exceptions to the colour law."""
+    """Return the openings that the runner wins: the exceptions to the law that the hunter wins."""
     return frozenset(
         pair for pair, entry in values(size).items() if entry.mover_wins != first_hunts(size, pair)
     )
 
 
 def mirrored(size: Size) -> frozenset[Pair]:
-    """The openings that the half turn wins: for the second player, or for the first in one move."""
+    """Return the openings that are won by point reflection: on even boards by the second player, on
+    odd ones by the first player, who moves from the centre to the cell opposite the waiter.
+    """
     board = Board.of(*size)
     if board.cells % 2 == 0:
         return frozenset((cell, half_turn(size, cell)) for cell in range(board.cells))
@@ -169,13 +175,13 @@ def mirrored(size: Size) -> frozenset[Pair]:
 
 
 def runner_mirrors(size: Size) -> frozenset[Pair]:
-    """Those of them in which the runner is the one who mirrors."""
+    """Return the openings of `mirrored` in which the runner wins by reflection."""
     second = size[0] * size[1] % 2 == 0
     return frozenset(pair for pair in mirrored(size) if first_hunts(size, pair) == second)
 
 
 def classes(size: Size, pairs: frozenset[Pair]) -> set[Pair]:
-    """One of each class of mirror images."""
+    """Return one opening of each class of mirror images."""
     images = Board.of(*size).symmetries
     return {min((image[one], image[two]) for image in images) for one, two in pairs}
 
@@ -202,7 +208,9 @@ def test_the_runner_mirrors_where_the_page_says() -> None:
 
 
 def test_reflection_in_a_line_makes_no_exceptions() -> None:
-    """Opposite across the middle of an even side the second player hunts, and wins."""
+    """Check that the hunter wins all openings in which the knights face each other across the
+    middle of an even side; there the second player is the hunter.
+    """
     seen = 0
     for size in [*SIZES, *((height, width) for width, height in SIZES)]:
         if size[0] % 2 == 0:
@@ -292,13 +300,14 @@ def test_winning_replies() -> None:
     assert set(winning_replies((6, 6))) == {19}
 
 
-# -- games that are told ---------------------------------------------------------------------
+# -- games shown on the page -----------------------------------------------------------------
 
 
 def plays_out(
     start: Position, answer: Callable[[Position], str], most: int | None = None, seed: int = 1
 ) -> int:
-    """Let the side that is not `start`'s mover answer, against every line or `most` random ones.
+    """Play all lines from `start`, or `most` random ones, in which the second side plays by
+    `answer`.
 
     Returns how many games ended; every one must end with the answering side's win.
     """
@@ -413,7 +422,9 @@ BEYOND = {
     **dict.fromkeys([(4, 8), (4, 9), (4, 10), (4, 11), (5, 8), (5, 9), (6, 8)], 0),
     **{(3, 8): 3, (3, 9): 0, (3, 10): 1, (3, 11): 0, (3, 12): 0, (3, 13): 1, (3, 14): 0},
 }
-"""Boards the law was not read off, and how many classes the runner wins there without mirroring."""
+"""Boards outside the atlas, and the number of opening classes that the runner wins there without
+reflection.
+"""
 
 
 @pytest.mark.slow

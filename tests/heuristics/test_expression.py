@@ -240,7 +240,8 @@ def phased_sum(position: Position, me: Side) -> float:
 
 
 def staged_sum(position: Position, me: Side) -> float:
-    """Return the sum's value, with stages chosen by cells instead of the phase.
+    """Return the value of the tested sum, choosing its stage by counting open cells instead of by
+    the phase.
 
     On no board here are 2/5 or 4/5 of the cells a whole number.
     """
@@ -300,7 +301,9 @@ def test_the_staged_study_can_be_written_as_expressions(id: str, text: str) -> N
 
 
 def test_a_stage_holds_at_its_threshold() -> None:
-    """Check the threshold on 5×6, where 21 open cells are exactly 0.7 of the board."""
+    """Check that a stage applies at its threshold itself: on 5×6, 21 open cells are exactly 0.7 of
+    the board.
+    """
     for open, stage in (
         (22, "improved"),
         (21, "improved"),
@@ -322,7 +325,9 @@ def test_only_the_stage_in_force_is_asked() -> None:
 
 
 def test_plain_python_inside_phases_and_stages(tmp_path: Path) -> None:
-    """Compare with compiled values, also on boards with cell 63; errors name the function."""
+    """Compare an uncompiled heuristic inside phases and stages with the same one compiled, also on
+    boards of 64 cells; check that errors name the function.
+    """
     file = tmp_path / "mine.py"
     file.write_text(
         "class Never: pass\n"

@@ -85,7 +85,9 @@ ENDLESS = "8/1nN5/8/2**4/1**1*3/2***3/3*1*2/1*1*4 w"
 
 @cache
 def score_of(id: str) -> Any:
-    """Return the dispatcher of a heuristic or of a member of a family, as `static_reach(1/3)`."""
+    """Return the compiled function of a heuristic or of a member of a family, such as
+    `static_reach(1/3)`.
+    """
     if id.startswith("static_reach("):
         r = Fraction(id.removeprefix("static_reach(").removesuffix(")"))
         dispatcher = compile_later(reachability.static_reach(float(r)), cache=True)

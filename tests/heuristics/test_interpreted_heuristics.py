@@ -273,7 +273,9 @@ def test_plain_python_keeps_a_time_budget_in_many_threads(files: Files) -> None:
 
 
 def test_a_published_heuristic_is_compiled_once_whatever_python_calls_it_with() -> None:
-    """Check sets with all cells, the last one included, though a small set is a small int."""
+    """Check that calls from Python compile one signature, whether the set of cells fits an int64 or
+    not.
+    """
 
     @published
     def how_many(board: Any, open: int, me: int, opp: int, to_move: int) -> float:
@@ -286,7 +288,9 @@ def test_a_published_heuristic_is_compiled_once_whatever_python_calls_it_with() 
 
 
 def test_plain_python_may_import_a_published_heuristic_when_it_is_asked(tmp_path: Path) -> None:
-    """Check this in a process in which it was not imported before."""
+    """Check an uncompiled heuristic that imports a published one when it is called, in a new
+    process.
+    """
     file = tmp_path / "late.py"
     file.write_text(
         "def score(board, open, me, opp, to_move):\n"

@@ -112,7 +112,7 @@ def by_hand(position: Position) -> dict[str, float]:
 
 
 def studied(position: Position, mover: int, waiter: int, ways: dict[int, int]) -> dict[str, float]:
-    """Return the terms of the studies by their printed formulas."""
+    """Return the features that are heuristics of the studies, computed by the printed formulas."""
     board, open = position.board, position.open
     found: dict[str, float] = {}
     reached = {}
@@ -155,7 +155,7 @@ def studied(position: Position, mover: int, waiter: int, ways: dict[int, int]) -
 
 
 def race_by_hand(position: Position) -> dict[str, float]:
-    """Return the counts of the net, computed with sets: which knight reaches each cell first."""
+    """Return the net's features, computed with sets: which knight reaches each cell first."""
     board, open = position.board, set(position.open)
     mover, waiter = (position.knight(side) for side in (position.to_move, _other(position)))
     assert mover is not None
@@ -252,7 +252,7 @@ def changed(**parts: Any) -> str:
 
 
 def nudged() -> str:
-    """Return a net with a weight that single precision could not add exactly."""
+    """Return a net with a bias that single precision cannot add exactly."""
     hunter = json.loads(NET.read_text(encoding="utf-8"))["hunter"]
     return changed(hunter={**hunter, "first_bias": [1e-5, *hunter["first_bias"][1:]]})
 

@@ -16,7 +16,7 @@ def squares() -> Callable[[int], int]:
 
 
 def numbered() -> Callable[[int], tuple[str, int]]:
-    """Count the calls of a thread."""
+    """Return a function that returns its process and thread and counts its calls."""
     calls = count(1)
     return lambda number: (f"{os.getpid()}/{threading.get_ident()}", next(calls))
 

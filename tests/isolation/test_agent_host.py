@@ -77,7 +77,7 @@ def gone(pid: int) -> bool:
     return False
 
 
-# -- those who behave --------------------------------------------------------------------------
+# -- agents that behave ------------------------------------------------------------------------
 
 
 def test_a_hosted_agent_answers_as_it_would_at_home(chooser: Writing) -> None:
@@ -167,7 +167,7 @@ def test_what_an_agent_does_to_its_position_stays_with_it(chooser: Writing) -> N
         "return answer"
     )
     before = START.fen
-    # It changed its own modules so much that its answer is not a move to its own process.
+    # The agent has changed its modules, so that its own process does not accept its answer.
     with pytest.raises(AgentFailure) as failed:
         hosted(text).analyse(START)
     assert failed.value.reason in ("illegal", "crash")
@@ -176,7 +176,9 @@ def test_what_an_agent_does_to_its_position_stays_with_it(chooser: Writing) -> N
 
 
 def test_the_agent_takes_its_own_time(chooser: Writing) -> None:
-    """The time includes neither the start of the process nor the transfer of the answer."""
+    """Check that an agent's time includes neither the start of its process nor the transfer of its
+    answer.
+    """
     text = chooser("time.sleep(0.1)\nreturn position.legal_moves[0]", head="import time")
     start = time.perf_counter()
     report = hosted(text).analyse(START)
@@ -188,7 +190,7 @@ def test_the_last_move_travels(chooser: Writing) -> None:
     hosted(text).analyse(START.play(START.legal_moves[0]))
 
 
-# -- those who do not --------------------------------------------------------------------------
+# -- agents that misbehave ---------------------------------------------------------------------
 
 
 def test_after_a_failure_the_next_question_begins_another_game(chooser: Writing) -> None:
@@ -221,7 +223,9 @@ def two_plies_later(position: Position, move: str) -> Position:
 
 
 def test_a_heuristic_that_raises_need_not_be_loaded_anew(tmp_path: Path) -> None:
-    """It has no state; but one that failed to load is loaded anew."""
+    """Check that a heuristic that raises keeps its process, and that one that failed to load is
+    loaded anew.
+    """
     file = tmp_path / "mine.py"
     file.write_text(
         "def score(board, open, me, opp, to_move):\n    return 1.0 / (board.width - 5)\n"
@@ -241,7 +245,9 @@ def test_a_heuristic_that_raises_need_not_be_loaded_anew(tmp_path: Path) -> None
 
 
 def test_a_failure_keeps_nothing_alive(tmp_path: Path) -> None:
-    """The locals of the caller are freed, and so is a process that was given up."""
+    """Check that after a failure the caller's locals and the closed process are freed without a
+    garbage collection.
+    """
     file = tmp_path / "mine.py"
     file.write_text("def score(board, open, me, opp, to_move):\n    return 1 / (board.width - 5)\n")
     player = hosted(f"greedy({file}:score)")
@@ -264,7 +270,7 @@ def test_a_failure_keeps_nothing_alive(tmp_path: Path) -> None:
 
 
 class InHand(set[int]):
-    """An object whose end can be observed."""
+    """A set that weak references can point to, to observe when it is freed."""
 
 
 def test_what_an_agent_started_ends_with_it(chooser: Writing, tmp_path: Path) -> None:
@@ -296,7 +302,7 @@ def test_what_a_game_has_started_ends_with_it(chooser: Writing, tmp_path: Path) 
 
 
 def test_sets_of_texts_have_one_order(chooser: Writing) -> None:
-    """Otherwise moves would depend on the process."""
+    """Check that sets of strings have the same order in every process, so that moves repeat."""
     text = chooser("return next(iter(set(position.legal_moves)))")
     position = Position.start(7, 7)
     assert len({RemotePlayer(parse_agent(text)).analyse(position).move for _ in range(3)}) == 1
@@ -368,7 +374,7 @@ def test_who_is_given_how_long(tmp_path: Path) -> None:
     mine = f"{tmp_path}/mine.py:score"
     assert limit("id(improved, nodes=1000000000)") is None
     assert limit("perfect(nodes=1000)") is None
-    assert limit("perfect(time=2s)") is None  # it stops by itself
+    assert limit("perfect(time=2s)") is None  # it keeps its time itself
     assert limit(f"id({mine}, nodes=2500)") == 10.0
     assert limit(f"id(2*open+{mine}, nodes=500000)") == 100.0
     assert limit(f"id({mine}, time=150ms)") == 0.15

@@ -54,7 +54,7 @@ def test_all_the_hostile_lose_their_own_games(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and a subreaper")
 def test_without_a_namespace_whoever_left_the_group_is_found() -> None:
-    """A supervisor ends a daemon that has left its session and lost its parents."""
+    """Check that a supervisor ends a daemon that left its session and lost its parents."""
     script = """
 import os, signal, sys
 from knightfall.isolation import limits
@@ -87,7 +87,7 @@ print(before == {watcher, -agent, daemon}, limits.descendants(os.getpid()))
     assert said == "True set()\n"
 
 
-# -- what is believed --------------------------------------------------------------------------
+# -- checks of replies -------------------------------------------------------------------------
 
 
 def test_lines_come_whole_and_have_an_end() -> None:

@@ -24,7 +24,9 @@ DEEDS = {
 
 @pytest.fixture(params=["a copy", "a fresh process"])
 def driver(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pretend to be a process that must not end, which tries files in a fork or a new process."""
+    """Make this process one that must survive, so that it tries files in a fork, or in a new
+    process.
+    """
     monkeypatch.setattr(limits, "_expendable", [])
     others = 1 if request.param == "a copy" else 2
     monkeypatch.setattr(run_isolated.threading, "active_count", lambda: others)

@@ -78,12 +78,14 @@ def test_a_command_that_is_still_loading_ends() -> None:
 
 
 def test_a_program_that_is_still_loading_gets_an_exception() -> None:
-    """It is not lost in a callback, and does not crash the process."""
+    """Check that Ctrl-C in a C callback during an import raises KeyboardInterrupt."""
     assert ended(IN_A_CALLBACK + AS_A_LIBRARY).stderr == "heard\n"
 
 
 def test_in_the_background_it_is_ignored() -> None:
-    """A shell script starts `command &` with SIGINT ignored."""
+    """Check that a command ignores Ctrl-C if it was started with SIGINT ignored, as `command &` in
+    a script.
+    """
     code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
     done = ended(code + IN_A_CALLBACK + AS_A_COMMAND, "analyse", FEN, "--agent", "greedy(open)")
     assert (done.returncode, done.stderr) == (0, "")
@@ -99,7 +101,9 @@ def test_what_was_printed_before_is_not_lost() -> None:
 
 
 def test_nothing_is_imported_before_the_first_line_of_a_command() -> None:
-    """Before that line, Ctrl-C prints a traceback."""
+    """Check that a command imports nothing before its first line, because Ctrl-C until then prints
+    a traceback.
+    """
     code = "import sys\nbefore = {*sys.modules}\nimport knightfall.cli\n"
     found = ended(code + "print(*sorted({*sys.modules} - before))").stdout
     assert found.split() == ["__future__", "knightfall", "knightfall.cli"]
@@ -132,7 +136,7 @@ def test_it_may_come_before_python_dash_m_has_found_the_command_line() -> None:
 
 
 def test_it_may_come_when_a_command_is_over() -> None:
-    """The command had enabled exceptions, but the interpreter must not see one."""
+    """Check Ctrl-C while the interpreter exits: the command prints its message and no traceback."""
     code = (
         "import atexit, os, signal\nfrom knightfall.isolation import sigint\n"
         "from knightfall.cli import main\nfrom knightfall.cli import terminal as guard\n"
@@ -148,7 +152,9 @@ def test_it_may_come_when_a_command_is_over() -> None:
     "hold", ["isolation.sigint.DeferredSigint", "kernel.interrupt.deferred_keyboard_interrupt"]
 )
 def test_from_some_point_on_it_is_an_exception_but_not_where_that_would_hurt(hold: str) -> None:
-    """Another thread exists, which may be the one to receive the signal."""
+    """Check that Ctrl-C inside a protected block raises KeyboardInterrupt after the block, even if
+    another thread receives the signal.
+    """
     module, _, name = hold.rpartition(".")
     code = (
         "import os, signal, threading, time\n"

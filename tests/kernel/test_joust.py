@@ -92,7 +92,9 @@ def test_legal_moves_and_fens_agree(width: int, height: int, how_many: int) -> N
 
 @each_size
 def test_whole_games_agree(width: int, height: int, how_many: int) -> None:
-    """Pass pyffish only the moves, not the positions after the placements."""
+    """Compare the ends of whole games; pyffish gets the opening and the moves, and makes the
+    positions itself.
+    """
     rng = random.Random(2)
     for _ in range(how_many // 20):
         game = list(random_game(Position.start(width, height), rng))
@@ -117,7 +119,9 @@ def test_perft_agrees_three_ways(width: int, height: int, how_many: int) -> None
 
 
 def test_perft_of_the_placement_agrees_three_ways() -> None:
-    """Compare perft of the two placements; deeper ones would need the wall rule."""
+    """Compare perft of the two placements by three programs; deeper ones would need the wall rule
+    of moves.
+    """
     start = Position.start(7, 7)
     lines = joust_perft(*joust(start), 2, [])
     assert start.perft(2) == perft_of(start, 2) == lines == 49 * 48

@@ -40,7 +40,7 @@ def twice_plus_one(number: int) -> int:
 
 
 def used() -> int:
-    """Load and call the function like a new process; return how often the cache had it."""
+    """Compile and call a function as a new process would; return the number of cache hits."""
     function: Any = compile.compiled(SIGNATURE)(twice_plus_one)
     assert function(3) == 7
     return sum(function.stats.cache_hits.values())

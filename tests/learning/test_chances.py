@@ -62,7 +62,9 @@ def test_the_same_again_and_others_with_another_seed(some: list[HunterReply]) ->
 
 
 def test_games_begin_with_openings_of_their_split(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test opening, nor a mirror image of one, is learned from."""
+    """Check that games start from openings of their own split, so that no test opening is learned
+    from.
+    """
     from knightfall.learning import learn_chances as room
 
     begun: list[Position] = []
@@ -104,7 +106,7 @@ def test_positions_of_the_test_are_left_out(some: list[HunterReply]) -> None:
 
 
 def mirrored(position: Position) -> Position:
-    """Exchange left and right."""
+    """Return the position with left and right exchanged."""
     width = position.board.width
     there = {cell: cell - cell % width + width - 1 - cell % width for cell in range(49)}
     assert position.white is not None
@@ -135,7 +137,7 @@ def drawn(weights: np.ndarray, number: int, seed: int) -> list[HunterReply]:
 
 
 def test_weights_are_found_again() -> None:
-    """Weights fitted to draws from known weights are close to these."""
+    """Check that weights fitted to decisions drawn from known weights are close to these."""
     weights = np.random.default_rng(1).normal(size=FEATURES)
     found = fit_weights(DecisionArrays.of(drawn(weights, 4000, 2)))
     assert np.abs(found - weights).max() < 0.25
@@ -149,7 +151,9 @@ def test_weights_are_found_again() -> None:
 
 
 def test_shares_go_to_those_who_would_have_moved_so() -> None:
-    """In two thirds of the games one opponent always chooses the reply that was made."""
+    """Check fitted shares: one model predicts two thirds of the replies and another the rest, so
+    the first gets the largest share.
+    """
     some = drawn(np.zeros(FEATURES), 90, 4)
     for number, one in enumerate(some):
         who = 5 if number % 3 else 7
@@ -179,7 +183,7 @@ def test_the_command_learns_and_says_how_well(tmp_path: Path) -> None:
     assert [one["hunters"] for one in told["judged"]] == ["known hunters", "other hunters"]
     for one in told["judged"]:
         assert one["any_reply"] < one["stranger"] < 0
-    assert learned.logit_weights[9] > 0  # what alpha-beta at five plies would play
+    assert learned.logit_weights[9] > 0  # feature 9: alpha-beta's choice at five plies
 
 
 def test_mistakes_are_told_in_a_line(tmp_path: Path) -> None:

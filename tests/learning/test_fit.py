@@ -36,7 +36,9 @@ from knightfall.learning.fit_models import (
 from knightfall.learning.fitting import TRUTHFUL, fit, judged, labelled
 
 KINDS = ("linear", "net") if importlib.util.find_spec("torch") else ("linear",)
-"""The kinds that can be fitted here: torch is large, and make test runs without it."""
+"""The kinds of models that can be fitted here; the net needs torch, which `make test` does not
+install.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +61,7 @@ def models(positions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_it_learns_what_it_never_saw(models: Path) -> None:
-    """Each model, in every view, beats the log-loss of the constant share of wins."""
+    """Check that each model, in every view, beats the log-loss of the constant share of wins."""
     found = json.loads((models / "fit.json").read_text(encoding="utf-8"))
     for kind, views in zip(KINDS, (TRUTHFUL, VIEWS), strict=False):
         assert tuple(found["judged"][kind]) == views
@@ -80,7 +82,7 @@ def test_what_was_learned_plays(models: Path) -> None:
 
 
 def test_the_compiled_value_is_the_training_librarys(models: Path, positions: Path) -> None:
-    """Probabilities agree to a millionth with PyTorch's own net in double precision."""
+    """Compare compiled probabilities with those of PyTorch in double precision."""
     torch = pytest.importorskip("torch", reason="torch fits the net")
     board = kf.Board.of(5, 5)
     one = read(positions, "test", "5x5")
@@ -102,12 +104,12 @@ def test_the_compiled_value_is_the_training_librarys(models: Path, positions: Pa
 
 
 def _side(here: kf.Position, view: str) -> Any:
-    """Return the side that has such a view of a position."""
+    """Return the side from whose point of view a position is seen in a view."""
     return here.to_move if " " not in view else "b" if here.to_move == "w" else "w"
 
 
 def _of_view(rows: Labelled, board: kf.Board, view: str) -> list[tuple[kf.Position, int]]:
-    """Return the positions of a view in the table's order, with their row numbers."""
+    """Return the positions that belong to a view, in the table's order, with their row numbers."""
     found = []
     for row, (open, mover, waiter) in enumerate(
         zip(rows.open, rows.mover, rows.waiter, strict=True)
@@ -120,7 +122,9 @@ def _of_view(rows: Labelled, board: kf.Board, view: str) -> list[tuple[kf.Positi
 
 
 def test_hunters_learn_the_truth_and_runners_what_came_of_it(positions: Path) -> None:
-    """Each target is computed by hand from the solver's winner and the game's winner."""
+    """Compare the targets with their definition: for hunters the solver's winner, for runners a win
+    by the solver or in the game.
+    """
     board, one = kf.Board.of(5, 5), read(positions, "train", "5x5")
     rows = labelled(one)
     assert 0 < rows.serious.mean() < 1
@@ -166,7 +170,7 @@ def test_an_interrupted_fit_ends_with_the_same_weights(tmp_path: Path) -> None:
     assert epochs == [3, 4]
     assert other.validation == curve.validation
     assert all(np.array_equal(whole[name], again[name]) for name in whole)
-    assert curve.validation[-1] < 0.5  # the net also learns
+    assert curve.validation[-1] < 0.5  # it has learned, too
 
 
 def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
@@ -186,7 +190,7 @@ def test_scale_leaves_alone_what_never_changes() -> None:
 
 def test_scale_is_exact_for_many_rows() -> None:
     features = np.full((100_000, 2), 1000, np.float32)
-    features[::2, 1] = 1001  # half of the rows
+    features[::2, 1] = 1001  # in every second row
     scale = Scale.of(features)
     assert scale.mean.tolist() == [1000, 1000.5]
     assert scale.spread.tolist() == [1, 0.5]
@@ -205,8 +209,8 @@ def test_judgement_by_hand() -> None:
 
 
 def test_calibration_by_hand() -> None:
-    """Ten predictions in ten groups: log-odds of log 3 are a chance of 3/4, of −log 3 one of
-    1/4.
+    """Check ten groups of one prediction each: log-odds of log 3 are a chance of 3/4, and of −log 3
+    of 1/4.
     """
     odds = np.log(np.array([3, 1 / 3, 1, 1, 1, 1, 1, 1, 1, 1]))
     wins = np.array([1, 0, 0, 1, 0, 1, 0, 1, 0, 1], np.float32)

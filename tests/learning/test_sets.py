@@ -34,7 +34,7 @@ WANTED = DataSettings.of(3000, 0, ("4x4", "5x5"), 400)
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a set that tests only read."""
+    """Make a set of positions that tests only read; return its folder."""
     folder = tmp_path_factory.mktemp("sets") / "made"
     shard_builder.generate(folder, WANTED, progress=False)
     return folder
@@ -42,7 +42,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copy(made: Path, tmp_path: Path) -> Path:
-    """Copy the set for tests that damage it."""
+    """Copy the set's folder for tests that damage it."""
     return Path(shutil.copytree(made, tmp_path / "copy"))
 
 
@@ -50,7 +50,7 @@ def everything(folder: Path) -> data.Positions:
     return data.everything(folder, WANTED, WANTED.shards())
 
 
-# -- what is in it -------------------------------------------------------------------------------
+# -- content of a set ----------------------------------------------------------------------------
 
 
 def test_no_test_opening_nor_any_image_of_a_test_position_is_for_training(made: Path) -> None:
@@ -153,7 +153,7 @@ def test_the_files_are_parquet_that_others_can_read(made: Path) -> None:
     )
 
 
-# -- made again ----------------------------------------------------------------------------------
+# -- repeated and resumed builds -----------------------------------------------------------------
 
 
 def test_two_workers_make_the_same_files(made: Path, tmp_path: Path) -> None:

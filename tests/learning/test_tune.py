@@ -50,7 +50,7 @@ SMALL = (
 
 
 def asked(expression: str = WRONG, **other: Any) -> TuneSettings:
-    """Return the settings of `SMALL`, made in Python."""
+    """Return the settings that the options `SMALL` give on the command line."""
     where = {"board": "5x5", "nodes": 60, "second": 120, "sprt": (0, 60)}
     size = {"generations": 3, "population": 6, "pairs": 25, "step": 1.0}
     return TuneSettings.of(expression, **{**where, **size, **other})
@@ -58,7 +58,7 @@ def asked(expression: str = WRONG, **other: Any) -> TuneSettings:
 
 @pytest.fixture(scope="module")
 def tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a tuning that tests only read."""
+    """Run a tuning whose files the tests only read; return its folder."""
     folder = tmp_path_factory.mktemp("tuning") / "tuned"
     tune(folder, asked(), progress=False)
     return folder
@@ -66,7 +66,7 @@ def tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copy(tuned: Path, tmp_path: Path) -> Path:
-    """Copy the tuning for tests that damage it."""
+    """Copy the tuning's folder for tests that damage it."""
     return Path(shutil.copytree(tuned, tmp_path / "copy"))
 
 
@@ -138,7 +138,7 @@ def test_a_gain_is_claimed_only_if_every_budget_shows_it(verdicts: list[str], wa
 
 
 def test_candidates_are_counted_as_a_match_counts_them(tuned: Path) -> None:
-    """All candidates play from the same positions with the same tie-breaking."""
+    """Compare each candidate's counts of pairs with a match of the same openings and seed."""
     wanted = asked()
     told = json.loads((tuned / "tuning.json").read_text(encoding="utf-8"))["generations"][1]
     candidates = [parse_heuristic(text) for text in told["candidates"]]
@@ -170,7 +170,7 @@ def test_users_heuristics_and_other_opponents(tmp_path: Path) -> None:
         tune(tmp_path / "out", again, progress=False)
 
 
-# -- the same again ------------------------------------------------------------------------------
+# -- repeated and resumed tunings ----------------------------------------------------------------
 
 
 def test_two_workers_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +179,7 @@ def test_two_workers_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     confirm = tuning.confirmed
 
     def here(*given: Any) -> Any:
-        """Play the match in this process; matches have tests of their own."""
+        """Play the confirming match in this process instead of in workers."""
         *what, options, progress = given
         assert options == RunnerOptions(workers=2)
         return confirm(*what, RunnerOptions(workers=0), progress)
@@ -315,7 +315,7 @@ def test_an_expression_with_its_own_numbers_is_itself(expression: Expression) ->
 
 
 def test_a_strategy_that_shifts_is_tuned(tmp_path: Path) -> None:
-    """The wrong sign is in the second stage; the expression found plays as it is written."""
+    """Check the tuning of an expression with stages, whose second stage has the wrong sign."""
     text = "stage(0.5: improved, -improved)+0.1*phase*near_edges"
     done = run("learn", "tune", text, str(tmp_path / "tuned"), *SMALL)
     assert done.exit_code == 0, done.output
@@ -331,7 +331,9 @@ def test_a_strategy_that_shifts_is_tuned(tmp_path: Path) -> None:
 
 
 def test_sizes_are_spreads_over_positions() -> None:
-    """Checked with separate code: a weight of size 1 makes both terms vary alike."""
+    """Compare the sizes of weights with standard deviations of the terms: of size 1, two terms vary
+    equally.
+    """
     some = sample(starts(Board.of(5, 5)).tuning, 0)
     found = measured(parse_heuristic("2*improved+3*bfs_reach-0*null"), some)
     improved, reach = (
@@ -421,7 +423,7 @@ def test_another_version_is_refused(copy: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def _resigned(change: Callable[[Any], None], file: Path) -> None:
-    """Change the content of a file, and its checksum with it."""
+    """Change the content of a JSON file and update its checksum."""
     content = json.loads(file.read_text(encoding="utf-8"))
     change(content)
     del content["checksum"]

@@ -43,7 +43,7 @@ def test_a_won_position_stays_won(text: str) -> None:
     truth, player, kept = Engine(Board.of(7, 7)), parse_agent(text.format(1_000_000)), 0
     for position in some_positions(50):
         if len(position.open) > 43:
-            continue  # a few take more nodes
+            continue  # some need more than a million nodes
         report = player.analyse(position)
         assert report.move in position.legal_moves
         wins = truth.wins(position)
@@ -59,7 +59,7 @@ def test_a_won_position_stays_won(text: str) -> None:
 @settings(max_examples=60, deadline=None)
 @given(positions(board=Board.of(4, 4)))
 def test_small_boards_and_pockets(position: Position) -> None:
-    """Compare with plain recursion; in a lost position any legal move is right."""
+    """Compare moves in won positions with plain recursion; in lost ones any legal move is right."""
     if position.winner is not None:
         return
     plies = plies_to_end(position)

@@ -28,7 +28,7 @@ def searched(
 
 
 def paths(tree: Any, at: int = 0) -> dict[tuple[int, int, int], tuple[int, ...]]:
-    """Return the tries of every node by its position, following the children from one node."""
+    """Return, by position, how often each move was tried in every node below a node of the tree."""
     node = tree[at]
     found = {(int(node["open"]), int(node["me"]), int(node["opp"])): tuple(node["tries"].tolist())}
     for child in node["child"][node["child"] != 0]:
@@ -37,7 +37,9 @@ def paths(tree: Any, at: int = 0) -> dict[tuple[int, int, int], tuple[int, ...]]
 
 
 def test_a_subtree_is_what_its_root_leads_to() -> None:
-    """A tree by hand: 0 → (1 → 3, 2)."""
+    """Check the subtree of a small tree made by hand: node 0 has children 1 and 2, and node 1 has
+    child 3.
+    """
     tree = np.zeros(4, NODE_DTYPE)
     tree["open"] = [10, 11, 12, 13]
     tree["child"][0, 0, 1], tree["child"][0, 4, 2], tree["child"][1, 7, 7] = 1, 2, 3
@@ -70,7 +72,9 @@ def test_the_tree_below_a_reply_is_kept() -> None:
 
 
 def test_replies_that_may_come_are_kept() -> None:
-    """The kept replies belong to positions whose open cells are still open."""
+    """Check that kept replies belong to positions that can still occur: their open cells are still
+    open.
+    """
     chance, memory = searched(LOST, 1_000_000, Posterior())
     open = words(LOST.play(chance.move))[0]
     assert len(memory.replies) > 5
@@ -78,7 +82,7 @@ def test_replies_that_may_come_are_kept() -> None:
 
 
 def test_what_is_remembered_is_not_asked_again() -> None:
-    """The next search begins with the tries of the last, and with its known replies."""
+    """Check that the next search continues with the last one's tries and known replies."""
     chance, memory = searched(LOST, 3_000_000, Posterior())
     left = LOST.play(chance.move)
     now = max((left.play(one) for one in left.legal_moves), key=lambda p: _tries(memory, p))
@@ -107,7 +111,9 @@ def test_replies_are_put_back() -> None:
 
 
 def test_moves_of_a_position_that_trials_found_won_are_tried() -> None:
-    """The opponent has just erred: a root that is known to be won must still get a move."""
+    """Check that a search still returns a move if its root was already marked as won, after a
+    blunder.
+    """
     chance, memory = searched(LOST, 3_000_000, Posterior())
     left = LOST.play(chance.move)
     now = max((left.play(one) for one in left.legal_moves), key=lambda p: _tries(memory, p))

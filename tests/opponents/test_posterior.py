@@ -38,7 +38,9 @@ OPENING = Position.from_fen("7/7/1N5/7/7/5n1/7 w")
 
 
 def test_shares_by_hand() -> None:
-    """Two models, one of which answered as the opponent did: Bayes' rule with the pseudo-count."""
+    """Compare the posterior of two models, one of which predicted the reply, with Bayes' rule and a
+    pseudo-count.
+    """
     shares = (0.5, 0.3, 0.2) + (0.0,) * (len(OPPONENTS) - 3)
     seen = ObservedMove(OPENING, 0)
     told = [ReplyEstimate(1.0, 2), ReplyEstimate(0.0, 2), None] + [None] * (len(OPPONENTS) - 3)
@@ -66,7 +68,9 @@ def test_nobody_is_ruled_out(told: list[ReplyEstimate | None]) -> None:
 
 @given(positions(board=Board.of(5, 5)))
 def test_predecessors_are_what_one_move_leads_from(position: Position) -> None:
-    """By the rules, each leads to the position, and the true predecessor is among them."""
+    """Check that each predecessor leads to the position by a legal move, and that the true one is
+    among them.
+    """
     cell = position.knight(other(position.to_move))
     for before in predecessors(position):
         assert before.play(position.board.name(cell or 0)) == position
@@ -128,7 +132,7 @@ def test_seeds_and_turns_repeat_and_differ() -> None:
     "text", ["id(improved, nodes=2500)", "AB_Center", "alphabeta(open, depth=3)"]
 )
 def test_an_opponent_is_recognised_by_its_moves(text: str) -> None:
-    """Over some games, the true model becomes at least twice as likely after some moves."""
+    """Check that over some games the true model's probability at least doubles after some moves."""
     opponent, rng = parse_agent(text), random.Random(1)
     assert opponent.search is not None
     who = next(
@@ -158,7 +162,9 @@ def test_an_opponent_is_recognised_by_its_moves(text: str) -> None:
 
 
 def test_a_game_tells_the_move_whatever_was_asked_before() -> None:
-    """The moves of a game depend on that game alone, also if other positions were asked before."""
+    """Check that the champion's moves in a game do not depend on positions of other games seen
+    before.
+    """
     player, opponent = parse_agent("champion(nodes=200000)"), parse_agent("AB_Open")
 
     def game() -> list[str]:

@@ -44,7 +44,9 @@ def some_positions(number: int, most: int, seed: int, ways: int = 2) -> list[Pos
 
 @pytest.mark.parametrize("heuristic", ["improved", "open", "center"])
 def test_equal_moves_are_those_of_plain_minimax(heuristic: str) -> None:
-    """At depth 3, exactly the moves with the best value have a weight, and it is equal."""
+    """Check that the model of a depth-3 search gives equal probability to exactly the best moves of
+    plain minimax.
+    """
     model = next(
         at
         for at, one in enumerate(MODELS)
@@ -64,7 +66,9 @@ def test_equal_moves_are_those_of_plain_minimax(heuristic: str) -> None:
 
 
 def test_what_agents_answer_was_thought_possible() -> None:
-    """With many seeds, a deepening search seldom plays a move that its model excludes."""
+    """Check that a deepening search, with many seeds, seldom plays a move to which its model gives
+    probability 0.
+    """
     model = OPPONENTS.index("plain_deepening(improved, nodes=2500)")
     asked = missed = 0
     for position in some_positions(12, 40, 6):
@@ -105,7 +109,9 @@ def features_of(position: Position, reply: int) -> Any:
 
 
 def test_what_is_known_of_a_reply() -> None:
-    """Counts follow their definitions; judges' choices and the solver's result are right."""
+    """Compare a reply's features with their definitions: counts, the choices of some models, and
+    the solver's result.
+    """
     judges = [MODELS.index(judge) for judge in JUDGES]
     late = 0
     for position in some_positions(40, 36, 8):
@@ -128,7 +134,7 @@ def test_what_is_known_of_a_reply() -> None:
 
 
 def test_the_stranger_replies_by_its_weights() -> None:
-    """The replies are the softmax of the weighted features, to a resolution of 1/250."""
+    """Compare the stranger's probabilities with the softmax of the weighted features."""
     habits = opponent_models.shipped_chances().logit_weights
     for position in some_positions(30, 40, 9):
         seen = reply_features(position, Engine(position.board), samples=1)

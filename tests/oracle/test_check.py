@@ -45,7 +45,7 @@ def own_registry() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="module")
 def the_same_positions() -> Iterator[None]:
-    """Draw positions once per board, and measure the cost only roughly."""
+    """Make checks draw the same positions for each board, and measure the cost only roughly."""
     with (
         mock.patch.object(check_module, "sample", cache(sample)),
         mock.patch.object(check_module, "TIMING", 0.02),
@@ -58,12 +58,12 @@ def found(check: Check, about: str) -> CheckResult:
 
 
 def declared(function: Callable[..., Any], **promises: bool) -> str:
-    """Declare a heuristic in this process only, so that no second one is started; return its id."""
+    """Register a heuristic in this process, so that a check starts no other; return its id."""
     kf.heuristic(**promises)(function)
     return function.__name__
 
 
-# -- what is in order ------------------------------------------------------------------------
+# -- heuristics that keep their promises -----------------------------------------------------
 
 
 def test_a_sound_heuristic() -> None:
@@ -127,7 +127,7 @@ def test_what_need_not_be() -> None:
 
 
 def only_wrong(check: Check, about: str) -> dict[str, Any]:
-    """Return the example of the only failed check."""
+    """Check that exactly one finding is wrong; return its example."""
     assert [finding.about for finding in check.wrong] == [about]
     assert str(check).endswith(f"wrong: {about}")
     example = check.wrong[0].example
@@ -261,7 +261,9 @@ def test_the_command(tmp_path: Path) -> None:
 def test_what_another_process_says_is_not_believed(
     said: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A heuristic in that process may forge the reply."""
+    """Check that a malformed reply of another process is refused, because a heuristic there may
+    forge it.
+    """
     file = tmp_path / "plain.py"
     text = "return float(__import__('math').floor(me))"  # so that it cannot be compiled
     file.write_text(f"def score(board, open, me, opp, to_move):\n    {text}\n")
@@ -275,7 +277,9 @@ def test_what_another_process_says_is_not_believed(
 
 
 def test_a_check_compiles_no_more_of_ours_than_it_needs(tmp_path: Path) -> None:
-    """Importing a module compiles it, and the first check would have to wait for that."""
+    """Check that a check imports only modules that it needs, because importing a module compiles
+    it.
+    """
     file = tmp_path / "mine.py"
     file.write_text(
         "from knightfall.heuristics import mobility\n"

@@ -43,7 +43,7 @@ PATIENCE = 120
 
 
 class Chooser:
-    """A player made of a choice function: it takes the last of the moves with the best value."""
+    """A player that prefers winning moves, or losing ones, and takes the last of them."""
 
     def __init__(self, likes_winning: bool) -> None:
         self.likes_winning = likes_winning
@@ -275,11 +275,11 @@ def test_clustered_error_is_what_repeated_sampling_shows() -> None:
     claimed = sum(clustered_error(cases) or 0 for cases in samples) / len(samples)
     assert claimed == pytest.approx(seen, rel=0.12)
     naive = math.sqrt(mean * (1 - mean) / (60 * 4.5))
-    assert seen > 1.3 * naive  # otherwise the test would not need clusters
+    assert seen > 1.3 * naive  # so that clustering matters
 
 
 def pairs_in_order(scores: list[tuple[float, bool]]) -> float:
-    """Compute the AUC by comparing every won position with every lost one."""
+    """Return the AUC, computed by comparing every won position with every lost one."""
     won = [score for score, is_won in scores if is_won]
     lost = [score for score, is_won in scores if not is_won]
     points = [1.0 if a > b else 0.5 if a == b else 0.0 for a, b in product(won, lost)]
@@ -415,7 +415,9 @@ if __name__ == "__main__":
 
 
 def test_a_worker_may_die_and_ctrl_c_ends_them_all(tmp_path: Path) -> None:
-    """The workers also import the script's own player."""
+    """Check a graded script whose worker dies and which then gets Ctrl-C: the result is right, and
+    no worker remains.
+    """
     file = tmp_path / "graded.py"
     file.write_text(SCRIPT)
     done = subprocess.run(

@@ -38,7 +38,9 @@ ENDLESS = Position.from_fen("8/8/2N5/8/8/5n2/8/8 w")
 
 
 def given_as(text: str) -> dict[str, str]:
-    """Return the parts of ``nodes=5, time=1ms`` as the parser of agents passes them."""
+    """Return the parts of a text such as ``nodes=5, time=1ms`` as a dictionary, as the agent parser
+    passes them.
+    """
     pairs = (part.partition("=") for part in text.split(", ") if part)
     return {key: value for key, _, value in pairs}
 

@@ -119,7 +119,7 @@ def check_against_naive(position: Position, depth: int, id: str) -> None:
     for method in PLAIN_METHODS:
         report = run_search(position, SEARCHES[method], evaluator(id), Budget(depth=depth))
 
-        def told(method: str = method, report: Report = report) -> str:  # slow, and seldom needed
+        def told(method: str = method, report: Report = report) -> str:  # called only on failure
             return f"{method} depth {depth} {id} {position.fen}: {report}"
 
         assert reported(report) == close, told()
@@ -188,7 +188,7 @@ def early(how_many: int, seed: int) -> list[Position]:
 
 
 def cut_off_within(position: Position, plies: int) -> bool:
-    """Return whether the knights may be separated within a number of plies."""
+    """Return whether a line of at most `plies` plies separates the knights or ends the game."""
     if position.winner is not None:
         return True
     assert position.white is not None
@@ -376,7 +376,7 @@ def moody(board, open, me, opp, to_move):
 
 @pytest.fixture(scope="module")
 def misleading_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write all functions to one file, so that each is compiled once."""
+    """Write all misleading heuristics to one file, so that each is compiled only once."""
     file = tmp_path_factory.mktemp("misleading") / "misleading.py"
     file.write_text(MISLEADING)
     return file

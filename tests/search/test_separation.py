@@ -283,7 +283,9 @@ def test_solitaires_in_random_games() -> None:
 
 
 def test_the_longer_walk_wins() -> None:
-    """Check fact 3 (`docs/theory.md`) without the compiled code."""
+    """Check in plain Python that after separation the longer walk wins (fact 3 of
+    `docs/theory.md`).
+    """
     for position in split_games():
         white, black = (longest_walk(position.board, position.open, c) for c in cells_of(position))
         mine, theirs = (white, black) if position.to_move == "w" else (black, white)

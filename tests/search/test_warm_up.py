@@ -75,7 +75,9 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def counted() -> dict[Any, list[dict[str, Any]]]:
-    """Return the counts of one-time events before and after the first move and after the second."""
+    """Return, for each case, the counts of one-time work before the first move, after it, and after
+    the second.
+    """
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, json.dumps(CASES)],
         capture_output=True,
@@ -94,7 +96,9 @@ def test_whoever_is_prepared_has_nothing_left_to_get_ready(
 
 
 def test_whoever_is_not_has(counted: dict[Any, list[dict[str, Any]]]) -> None:
-    """Check that the test above is not vacuous."""
+    """Check that without a warm-up the first move does one-time work, so that the test above is not
+    vacuous.
+    """
     before, first, _ = counted[CASES[-1]]
     for what in ("geometries", "tables", "engines", "mirror images", "atlas read", "threads"):
         assert first[what] > before[what], what

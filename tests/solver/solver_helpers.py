@@ -15,12 +15,12 @@ from knightfall.solver import proof_table
 
 
 def ends(plies: int, within: int) -> bool:
-    """Return the right answer of `ends_within` for a game that lasts `plies`."""
+    """Return what `ends_within(within)` must return for a game that lasts `plies`."""
     return within >= plies and within % 2 == plies % 2
 
 
 def crowded(how_many: int, seed: int, most: int, sizes: list[Board]) -> list[Position]:
-    """Draw positions with up to `most` open cells, also such that no game leads to."""
+    """Draw positions with up to `most` open cells, many of which no game leads to."""
     rng = random.Random(seed)
     found = []
     for _ in range(how_many):
@@ -38,7 +38,9 @@ def crowded(how_many: int, seed: int, most: int, sizes: list[Board]) -> list[Pos
 
 
 def reflected(how_many: int, seed: int, most: int, sizes: list[Board]) -> list[Position]:
-    """Draw positions that are their own image in the centre; on odd boards it may be open."""
+    """Draw positions that are symmetric under point reflection; on odd boards the centre may be
+    open.
+    """
     rng = random.Random(seed)
     found = []
     for _ in range(how_many):
@@ -54,7 +56,7 @@ def reflected(how_many: int, seed: int, most: int, sizes: list[Board]) -> list[P
 
 @st.composite
 def places(draw: st.DrawFn) -> tuple[int, int, int]:
-    """Draw open cells and two others, often such that several draws differ little.
+    """Draw a set of open cells and the cells of both knights; several draws often differ in little.
 
     At least one cell is open, as in every position that the table stores.
     """
@@ -64,7 +66,7 @@ def places(draw: st.DrawFn) -> tuple[int, int, int]:
 
 
 class Proofs:
-    """A table of a few buckets and the state of one thread."""
+    """A proof table of a few buckets, used by one thread."""
 
     def __init__(self, buckets: int) -> None:
         self.table = np.zeros(buckets * proof_table.BUCKET, proof_table.ENTRY_DTYPE)

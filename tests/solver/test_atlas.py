@@ -47,7 +47,7 @@ def test_every_board_with_sides_from_three_to_seven_is_there() -> None:
 
 @pytest.mark.parametrize("size", [(3, 3), (3, 4), (4, 3), (4, 4), (5, 3)], ids=str)
 def test_entries_are_true(size: tuple[int, int]) -> None:
-    """Compare with plain recursion over `Position`."""
+    """Compare the atlas with plain recursion over `Position`."""
     for position in openings(Board.of(*size)):
         entry = atlas.lookup(position)
         assert entry is not None
@@ -252,7 +252,9 @@ def made_up(name: str, turn: int) -> bytes:
 
 
 def test_two_builds_at_once_both_count(home: Path) -> None:
-    """Finish several builds at the same moment, repeatedly: none overwrites another's board."""
+    """Check that several builds that finish at the same moment do not overwrite each other's
+    boards.
+    """
     file = home / "atlas" / atlas.USER_FILE
     names = [f"3x{height}" for height in range(8, 14)]
     for turn in range(10):

@@ -87,7 +87,7 @@ def depth(line: str) -> int:
 
 
 def plays(lines: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
-    """Yield every line of answers with its number and the moves that lead to it."""
+    """Yield the index of each line that gives an answer, with the moves that lead to it."""
     game: list[str] = []
     for at in range(HEADING, len(lines)):
         game = game[: 2 * depth(lines[at])]
@@ -96,7 +96,7 @@ def plays(lines: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
 
 
 def end_of(lines: tuple[str, ...], at: int) -> int:
-    """Return the first line after those that are below a line."""
+    """Return the index of the first line after all lines that are nested below a line."""
     end = at + 1
     while end < len(lines) and depth(lines[end]) > depth(lines[at]):
         end += 1
@@ -116,7 +116,7 @@ def mover_wins(position: Position) -> bool:
 @pytest.mark.parametrize("name", BOARDS)
 def test_certificates_verify(name: str, small: int, judge: Callable[[bytes], Verdict]) -> None:
     if name == "6x6" and small == WRITTEN_OUT:
-        small = 100  # it would be long
+        small = 100  # written out, this certificate would be long
     text = certificate(name, small).text
     verdict = judge(text.encode("ascii"))
     board = board_of(name)
@@ -152,7 +152,9 @@ def test_progress_is_told_up_to_the_end() -> None:
 
 
 def test_every_line_of_play_ends_with_a_win() -> None:
-    """Replay all lines by `Position`: if nothing is left to a search, each ends the game."""
+    """Check, by replaying all lines with `Position`, that each ends the game if nothing is left to
+    the verifier's search.
+    """
     lines = body("4x4", WRITTEN_OUT)
     ends = 0
     for at, game in plays(lines):
@@ -169,7 +171,8 @@ def test_every_line_of_play_ends_with_a_win() -> None:
 def test_the_verifier_searches_right(name: str, judge: Callable[[bytes], Verdict]) -> None:
     """Check that an answer left to the search is accepted exactly if brute force says it wins."""
     board, lines = board_of(name), body(name, WRITTEN_OUT)
-    lines = tuple(line.replace("=", "?") for line in lines)  # what they point to may be cut
+    # The line that = refers to may be removed below.
+    lines = tuple(line.replace("=", "?") for line in lines)
     answers = {True: 0, False: 0}
     for at, game in plays(lines):
         move = lines[at].split()[0]
@@ -339,7 +342,7 @@ def test_a_missing_placement_is_named(judge: Callable[[bytes], Verdict]) -> None
 def test_only_winning_answers_stand(
     name: str, small: int, judge: Callable[[bytes], Verdict]
 ) -> None:
-    """Replace every answer by every other cell: illegal and losing ones are refused."""
+    """Check that an answer replaced by another cell is refused if that is illegal or loses."""
     board, lines = board_of(name), body(name, small)
     engine = Engine(board, table_mb=1)
     illegal = losing = 0
@@ -364,7 +367,9 @@ def test_only_winning_answers_stand(
 
 
 def test_a_losing_answer_left_to_the_search_is_named(judge: Callable[[bytes], Verdict]) -> None:
-    """Change the last answer of a line of play, with no lines below that would contradict it."""
+    """Check that a losing answer without lines below it, whose win is left to the verifier's
+    search, is refused with its line's number.
+    """
     lines = body("5x5")
     engine = Engine(Board.of(5, 5), table_mb=1)
     forged = 0
@@ -487,7 +492,7 @@ def test_the_verifier_is_one_page_of_plain_python() -> None:
 
 
 def test_the_verifier_runs_alone(tmp_path: Path) -> None:
-    """Run a copy of the verifier in a folder without knightfall and other packages."""
+    """Check that a copy of the verifier runs in a folder without knightfall and other packages."""
     script = tmp_path / "verify.py"
     script.write_bytes(source().read_bytes())
     good, bad = tmp_path / "good.txt", tmp_path / "bad.txt"

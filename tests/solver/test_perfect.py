@@ -26,11 +26,13 @@ UNHURRIED = parse_agent("perfect(nodes=100000000)")
 @times_the_examples(3)
 @given(positions(board=Board.of(4, 4)))
 def test_its_moves_are_best(position: Position) -> None:
-    """Compare with plain recursion: quickest wins; longest, then hardest resistance."""
+    """Compare its moves with plain recursion: the quickest win, or the longest and then hardest
+    resistance.
+    """
     if position.winner is not None:
         return
     if not position.placed and len(position.open) < 16 - (position.knight("w") is not None):
-        return  # cells are gone already: not in the atlas, too many openings for the clock
+        return  # not in the atlas, because cells are blocked; solving takes too long
     report = UNHURRIED.analyse(position)
     plies = plies_to_end(position)
     after = position.play(report.move)
@@ -50,7 +52,7 @@ def test_its_moves_are_best(position: Position) -> None:
 @some_and_all
 @pytest.mark.parametrize("opponent", ["random", "id(improved, nodes=2500)", "MM_Center"])
 def test_it_never_leaves_a_won_position(opponent: str, step: int) -> None:
-    """Play 7×7 against several opponents, with node budgets so that the test needs no clock."""
+    """Check games on 7×7 against several opponents, with node budgets instead of a clock."""
     board, rng = Board.of(7, 7), random.Random(5)
     truth, player, other = Engine(board), parse_agent("perfect(nodes=2000000)"), agent(opponent)
     kept = 0
@@ -99,7 +101,7 @@ def test_it_says_when_it_falls_back() -> None:
 
 
 def test_on_an_even_board_it_mirrors_placement_and_moves() -> None:
-    """Play on 8×8, which is not in the atlas and too large to be solved with few nodes."""
+    """Check games on 8×8, which is not in the atlas and too large to be solved with few nodes."""
     player, rng = parse_agent("perfect(nodes=1000)"), random.Random(8)
     mirrored = 0
     for first in ("a1", "d4", "c6", "h3"):

@@ -64,7 +64,9 @@ def test_nothing_is_known_about_an_empty_table() -> None:
 def test_a_half_written_entry_is_not_taken_for_its_position(
     one: tuple[int, int, int], two: tuple[int, int, int]
 ) -> None:
-    """Combine the key of one write with the data of another: neither position is found."""
+    """Check that an entry with the key of one write and the data of another is found for neither
+    position.
+    """
     first, second = Proofs(1), Proofs(1)
     first.store(one, proof_table.with_outcome(0, 1))
     second.store(two, proof_table.with_outcome(0, 0))
@@ -79,7 +81,9 @@ def test_a_half_written_entry_is_not_taken_for_its_position(
     questions=st.lists(st.one_of(st.just(None), st.integers(0, 66)), max_size=12),
 )
 def test_an_entry_is_all_that_was_answered(plies: int, questions: list[int | None]) -> None:
-    """Store answers: None is the question for the winner, a number n is `ends_within` n plies."""
+    """Check an entry after answers were stored in it: None stands for the question who wins, a
+    number n for `ends_within` n plies.
+    """
     data = 0
     ended: list[int] = []
     lasted: dict[int, list[int]] = {0: [], 1: []}

@@ -50,7 +50,7 @@ def engine(board: Board, **options: int) -> Engine:
 
 
 def reshaped(board: Board, *, threads: int = 1, buckets: int | None = None, upper: int) -> Engine:
-    """Return an engine with a table of a few buckets, or with another `upper`."""
+    """Return an engine with a given `upper`, and optionally with a table of only a few buckets."""
     made = engine(board, threads=threads)
     for states in made._states:
         states["upper"] = upper
@@ -60,7 +60,7 @@ def reshaped(board: Board, *, threads: int = 1, buckets: int | None = None, uppe
 
 
 def careful_from(board: Board) -> int:
-    """Return the number of open cells from which on an engine uses its table."""
+    """Return the least number of open cells with which an engine uses its table."""
     return int(engine(board)._states[0]["upper"][0])
 
 
@@ -101,12 +101,14 @@ def check_against(brute: BruteForce, position: Position) -> None:
     ids=lambda size: "{}x{}".format(*size),
 )
 def brute(request: pytest.FixtureRequest) -> BruteForce:
-    """Return the brute-force solver of each small board in turn."""
+    """Return the brute-force solver of a board; tests run once for each small board."""
     return brute_force(Board.of(*request.param))
 
 
 def test_brute_force_follows_the_rules() -> None:
-    """Check this for both orientations, with and without earlier questions."""
+    """Compare the brute-force solver with plain recursion, on boards in both orientations, with
+    empty and with filled caches.
+    """
     held = [Board.of(*size) for size in ((3, 3), (3, 4), (4, 3))]
     some = crowded(200, 1, 8, [Board.of(5, 4), Board.of(4, 5), Board.of(3, 7), Board.of(7, 3)])
     for position in [*(one for board in held for one in openings(board)), *some]:
@@ -135,7 +137,9 @@ def test_every_first_placement_on_a_small_board(brute: BruteForce) -> None:
 
 
 def test_every_question_about_every_opening(brute: BruteForce) -> None:
-    """Ask one engine in random order, so that answers use the proofs of earlier ones."""
+    """Compare one engine's answers with brute force, in random order, so that they use proofs of
+    earlier ones.
+    """
     board = brute.board
     asked = engine(board)
     questions = [
@@ -162,7 +166,7 @@ def test_positions_with_blocked_cells_on_boards_of_every_shape() -> None:
 
 @given(odd_positions(few=12))
 def test_any_position_a_fen_can_express(position: Position) -> None:
-    """Check positions with pockets, too."""
+    """Compare with brute force, also positions with open cells that no knight can reach."""
     check_against(BruteForce(position.board), position)
 
 
@@ -188,7 +192,9 @@ def test_placement_among_blocked_cells(fen: str) -> None:
 
 @pytest.mark.parametrize("upper", [0, 4, 9, 99])
 def test_where_care_begins_changes_nothing(upper: int) -> None:
-    """Vary `upper` from using the table in all positions to never using it."""
+    """Compare with brute force for every `upper`, from using the table in all positions to using it
+    in none.
+    """
     board = Board.of(4, 5)
     one = reshaped(board, upper=upper)
     two = reshaped(board, upper=upper, buckets=2)
@@ -249,13 +255,13 @@ def test_how_many_openings_the_first_player_wins(
 
 @pytest.fixture(scope="module")
 def seven() -> Solver:
-    """Share one engine for 7×7 between tests."""
+    """Return an engine for 7×7 that all tests of this module share."""
     return Solver(Engine(Board.of(7, 7)), use_atlas=False)
 
 
 @pytest.mark.slow
 def test_the_totals_of_7x7(seven: Solver) -> None:
-    """Check the totals of 7×7; those of smaller boards are tested above."""
+    """Compare the numbers of openings, classes and won openings of 7×7 with known ones."""
     classes = opening_classes(Board.of(7, 7))
     assert (len(classes), sum(classes.values())) == (315, 2352)
     won = sum(members for position, members in classes.items() if seven.wins(position))
@@ -308,14 +314,16 @@ def test_7x7_solved_from_the_empty_board() -> None:
 
 
 def check_winner(one: Engine, two: Engine, position: Position) -> None:
-    """Check that a position is won if a move leads to a lost one, with separate engines."""
+    """Check that a position is won exactly if a move leads to a lost one, by another engine."""
     assert one.wins(position) == any(
         not two.wins(position.play(move)) for move in position.legal_moves
     ), position.fen
 
 
 def check_plies(one: Solver, two: Solver, position: Position) -> None:
-    """Check that the length is 1 plus the winner's shortest or the loser's longest."""
+    """Check that a game's length is 1 plus that after the winner's quickest or the loser's longest
+    move.
+    """
     after = [two.plies(position.play(move)) for move in position.legal_moves]
     wins = [plies for plies in after if plies % 2 == 0]
     expected = 1 + (min(wins) if wins else max(after)) if after else 0
@@ -391,7 +399,7 @@ def test_mirror_images_have_mirrored_answers(position: Position) -> None:
 
 @given(few_open(34))
 def test_the_board_can_be_held_the_other_way(position: Position) -> None:
-    """Exchange rows and columns, which on a rectangle gives another board."""
+    """Compare a position with its transpose, which on a rectangle is on another board."""
     board, turned = position.board, Board.of(position.board.height, position.board.width)
 
     def image(cell: int) -> int:
@@ -461,7 +469,9 @@ def test_no_answer_depends_on_table_or_threads(table_mb: int, threads: int, step
 
 @pytest.mark.parametrize("threads", [1, 4])
 def test_no_answer_depends_on_a_table_that_is_always_full(threads: int) -> None:
-    """Use a table of a few buckets, so that threads soon overwrite every entry."""
+    """Compare answers with a table of a few buckets, in which threads soon overwrite every entry,
+    with the right ones.
+    """
     for position, (winner, winning, plies, _) in [*samples().items()][::threads]:
         if position.placed:
             assert plies is not None
@@ -495,7 +505,7 @@ def test_what_is_known_without_a_search_is_true() -> None:
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_no_answer_depends_on_what_was_asked_before(threads: int) -> None:
-    """Compare a used engine, asked in another order, with a new one."""
+    """Compare the answers of a used engine, in another order, with those of a new one."""
     of_board: dict[Board, Solver] = {}
     asked = [*samples().items()][:: threads**2] * 2
     random.Random(threads).shuffle(asked)
@@ -535,7 +545,9 @@ def test_no_answer_depends_on_the_atlas() -> None:
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[Position]:
-    """Replace the atlas by brute-force entries of 4×4, and record the positions looked up."""
+    """Replace the atlas by brute-force entries of 4×4; return a list that collects the positions
+    looked up.
+    """
     board = Board.of(4, 4)
     brute, openings_told = BruteForce(board), []
 
@@ -600,7 +612,9 @@ PLACEMENTS = ["3/3/3/3[Nn] w", "4/4/4/4[Nn] w", "3/N2/3/3/3[n] b", "5/5/2N2/5/5[
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("kind", ["placed", "pocket"])
 def test_a_node_limit_is_kept_and_nothing_false_is_told(kind: str, threads: int, step: int) -> None:
-    """Check that nodes exceed the limit at most by rounding up each thread's equal share."""
+    """Check that all parts of a limited solution are right, and that its nodes exceed the limit by
+    less than the number of threads.
+    """
     if kind == "placed":
         every = (2 if threads == 1 else 6) if step == 1 else (4 if threads == 1 else 9)
         some = [*samples().items()][::every]
@@ -637,7 +651,7 @@ def test_a_time_limit_ends_with_nothing_or_with_the_truth(seconds: float) -> Non
 
 
 def test_a_time_limit_ends_what_would_take_minutes() -> None:
-    """Solve the empty 7×9 board, for which a tenth of a second is far too short."""
+    """Check that solving the empty 7×9 board ends after a limit of a tenth of a second."""
     for threads in (1, 2):
         found = solve(Position.start(7, 9), atlas=False, seconds=0.1, threads=threads)
         assert answer(found) == (None, None, None, ())
@@ -645,7 +659,7 @@ def test_a_time_limit_ends_what_would_take_minutes() -> None:
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_an_engine_that_was_cut_short_has_learnt_nothing_false(threads: int) -> None:
-    """Stop the engine hundreds of times, then check all its answers."""
+    """Check that an engine that was stopped hundreds of times still gives right answers."""
     rng = random.Random(threads)
     for size in ((5, 5), (6, 6)):
         board = Board.of(*size)
@@ -687,7 +701,9 @@ def test_limits_are_spent_by_one_question_after_the_other() -> None:
 
 
 def test_a_question_that_needs_no_search_is_answered_within_any_limit() -> None:
-    """Check three cases: the mover cannot move; the waiter cannot; its only move can be taken."""
+    """Check three positions: the mover has no move; the waiter has none; the waiter's only target
+    can be taken.
+    """
     for fen, winner in {"Nn*/***/*** w": "b", "N**/*n1/*** w": "w", "N**/**1/n** w": "w"}.items():
         found = solve(Position.from_fen(fen), atlas=False, nodes=1)
         assert (found.winner, found.nodes) == (winner, 0), fen
@@ -695,7 +711,9 @@ def test_a_question_that_needs_no_search_is_answered_within_any_limit() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_stop_ends_what_would_take_long(threads: int) -> None:
-    """Stop an opening of 8×8, which takes hundreds of millions of nodes."""
+    """Check that `stop` ends the solving of an 8×8 opening, which takes hundreds of millions of
+    nodes.
+    """
     position = Position.from_fen("8/8/2N5/8/8/4n3/8/8 w")
     asked = Engine(position.board, threads=threads)
     ended: list[str] = []

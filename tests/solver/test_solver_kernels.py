@@ -32,7 +32,9 @@ from knightfall.solver.proof_table import DTYPE, STATE
 
 
 def loses_by_reflection(position: Position) -> bool:
-    """Return whether the board, rotated by 180°, is the same with the knights exchanged."""
+    """Return whether the board, rotated by 180°, is the same with the knights exchanged, and no
+    open cell is its own image.
+    """
     board = position.board
     turned = mirrored(position, tuple(reversed(range(board.cells))))
     centre = board.at(board.height // 2, board.width // 2)
@@ -74,7 +76,9 @@ def test_a_knight_is_trapped_without_a_way_that_stays_open(ways: int, enemy: int
     ),
 )
 def test_moves_are_kept_in_order(ply: int, moves: list[tuple[int, int]]) -> None:
-    """Check the order: smallest value first, then first cell; no other row changes."""
+    """Check that inserted moves are sorted by value, then by cell, and that no other ply's row
+    changes.
+    """
     states = np.zeros(1, DTYPE)
     for number, (value, cell) in enumerate(moves):
         winloss.insert(states[0], ply, number, value * 64 + cell)
@@ -179,7 +183,7 @@ def test_every_kernel_is_compiled_once_and_for_the_right_types(module: ModuleTyp
 
 @each_module
 def test_the_compiler_infers_the_same_types_by_itself(module: ModuleType) -> None:
-    """Check inferred types: a declared result type would hide an intermediate float."""
+    """Check that Numba infers no float anywhere; the declared result type alone would hide one."""
     for name, function in compiled_in(module).items():
         told = inferred_types(function.py_func, SIGNATURES[module][name].args)
         assert re.search(r":: u?int64", told), name

@@ -72,7 +72,7 @@ def test_the_placement_decides_who_hunts_for_the_whole_game(
 
 
 def test_hunters_do_take_escapes_whoever_they_are() -> None:
-    """Check that the fact above is not vacuous."""
+    """Check that both players take escapes in games, so that the test above is not vacuous."""
     rng = random.Random(3)
     taken: Counter[Side] = Counter()
     for _ in range(200):
@@ -81,7 +81,9 @@ def test_hunters_do_take_escapes_whoever_they_are() -> None:
 
 
 def test_no_line_of_a_small_board_lets_the_runner_take_an_escape() -> None:
-    """Check every position of 3×4 that follows from an opening."""
+    """Check that only the hunter can take an escape, in every position of 3×4 that follows from an
+    opening.
+    """
     seen: set[tuple[Position, Side]] = set()
     waiting = [(position, placed_hunter(position)) for position in openings(Board.of(3, 4))]
     taken: Counter[Side] = Counter()
@@ -139,7 +141,9 @@ def test_whoever_reflects_is_never_stuck_first(size: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("size", [(3, 4), (4, 3), (4, 4), (3, 6), (6, 3), (4, 5), (5, 4)])
 def test_reflection_wins_whatever_the_first_player_tries(size: tuple[int, int]) -> None:
-    """Try every line of the first player, from the empty board to the end."""
+    """Check that reflection wins against every line of the first player, from the empty board to
+    the end.
+    """
     ends = 0
     waiting, seen = [Position.start(*size)], set()
     while waiting:
@@ -160,7 +164,9 @@ def test_reflection_wins_whatever_the_first_player_tries(size: tuple[int, int]) 
     "size", [(3, 4), (4, 3), (4, 4), (3, 6), (6, 3), at_length((4, 5)), at_length((5, 4))]
 )
 def test_what_reflection_says_of_a_small_board_is_so(size: tuple[int, int]) -> None:
-    """Compare with brute force, from the empty board and after each first placement."""
+    """Compare the winner by reflection with brute force, from the empty board and after each first
+    placement.
+    """
     brute, start = BruteForce(Board.of(*size)), Position.start(*size)
     assert brute.plies(start) % 2 == 0
     assert loses_by_reflection(start)
@@ -175,7 +181,7 @@ def test_what_reflection_says_of_a_small_board_is_so(size: tuple[int, int]) -> N
 
 @given(odd_positions(few=6))
 def test_reflection_never_promises_too_much(position: Position) -> None:
-    """Check any position a FEN can express, symmetric or not, with pockets and blocked cells."""
+    """Compare results by reflection with brute force, in any position a FEN can express."""
     last = position.board.cells - 1
     white = position.white
     taken = {cell for cell in (white, position.black) if cell is not None}
@@ -200,7 +206,9 @@ def test_reflection_never_promises_too_much(position: Position) -> None:
 
 @pytest.mark.parametrize("size", [size for size in EVEN if size[0] * size[1] > 20])
 def test_the_solver_uses_it_on_every_board(size: tuple[int, int]) -> None:
-    """Check that the winner from the empty board and after any first placement takes no search."""
+    """Check that the solver knows the winner from the empty board and after any first placement
+    without a search.
+    """
     start = Position.start(*size)
     solver = Solver(Engine(start.board, table_mb=1), use_atlas=False)
     assert not solver.wins(start)
@@ -236,7 +244,9 @@ def engine_of(board: Board) -> Engine:
 def test_the_solver_knows_that_who_moves_in_a_mirrored_position_loses(
     size: tuple[int, int], rng: random.Random
 ) -> None:
-    """Check positions of large boards, too large for brute force."""
+    """Check on boards too large for brute force that the mover loses a point-symmetric position,
+    and that the reflected move wins.
+    """
     position = Position.start(*size)
     until = rng.randint(20, 38)
     while position.legal_moves and len(position.open) > until:
@@ -253,7 +263,7 @@ def test_the_solver_knows_that_who_moves_in_a_mirrored_position_loses(
 
 
 def test_reflection_fails_in_the_centre_of_an_odd_board() -> None:
-    """Check the centre, its own image: the one placement that cannot be mirrored."""
+    """Check that on odd boards the centre is the only placement that cannot be mirrored."""
     for size in ((3, 3), (5, 5), (7, 7), (5, 7)):
         start = Position.start(*size)
         for move in start.legal_moves:
@@ -266,7 +276,7 @@ def test_reflection_fails_in_the_centre_of_an_odd_board() -> None:
 
 
 def two_worlds(board: Board, wall: int, most: int, rng: random.Random) -> Position:
-    """Return a position with a wall of two columns between the knights, which none can jump."""
+    """Return a position with two blocked columns between the knights, too wide to jump."""
     left = [cell for cell in range(board.cells) if cell % board.width < wall]
     right = [cell for cell in range(board.cells) if cell % board.width > wall + 1]
     white, *mine = rng.sample(left, min(len(left), rng.randint(5, most)))
@@ -276,7 +286,7 @@ def two_worlds(board: Board, wall: int, most: int, rng: random.Random) -> Positi
 
 @pytest.mark.parametrize(("size", "wall"), [((8, 8), 3), ((8, 6), 3), ((9, 7), 3), ((16, 4), 7)])
 def test_the_solver_finds_what_two_lone_walks_decide(size: tuple[int, int], wall: int) -> None:
-    """Check that the longer path wins, and that the game lasts as long as the loser's path."""
+    """Check that after separation the longer path wins and the loser walks its whole path."""
     board = Board.of(*size)
     solver = Solver(Engine(board), use_atlas=False)
     rng = random.Random(str(size))
@@ -300,7 +310,9 @@ def test_the_solver_finds_what_two_lone_walks_decide(size: tuple[int, int], wall
 @times_the_examples(3)
 @given(odd_positions(few=14).filter(lambda position: position.placed))
 def test_no_game_outlasts_the_two_walks(position: Position) -> None:
-    """Check that, separated or not, the loser makes at most min(2·o, 2·s+1) moves."""
+    """Check that the loser makes at most min(2·o, 2·s+1) moves, where s and o count the cells of
+    its start's colour and of the other colour that it can reach.
+    """
     board = position.board
     plies = plies_to_end(position)
     loser = position.to_move if plies % 2 == 0 else other(position.to_move)
@@ -332,7 +344,9 @@ def unpacked(board: Board, key: int) -> Position:
 
 
 def of_the_first(position: Position) -> Position:
-    """Return the position with the first player to move, since keys do not name the players."""
+    """Return the same position with the side to move as first player, because keys do not name
+    players.
+    """
     if position.to_move == "w":
         return position
     return Position(position.board, position.open, position.black, position.white, "w")
@@ -362,7 +376,9 @@ def without(position: Position, cells: frozenset[int]) -> Position:
 
 
 def test_cells_out_of_reach_do_not_count() -> None:
-    """Check, by brute force and by the solver, that they do not change the game's length."""
+    """Check, by brute force and by the solver, that blocking unreachable cells does not change a
+    game's length.
+    """
     merged = 0
     for size in ((4, 4), (5, 5), (7, 7), (3, 9), (8, 8)):
         brute = BruteForce(Board.of(*size))
@@ -393,7 +409,9 @@ def every_position_of_3x4() -> frozenset[Position]:
 
 
 def test_dropping_them_merges_positions_and_never_two_of_different_value() -> None:
-    """Check all positions of 3×4, keyed without unreachable cells."""
+    """Check on 3×4 that positions which differ only in unreachable cells have the same value, and
+    that a fifth of the keys is saved by ignoring these cells.
+    """
     brute = BruteForce(Board.of(3, 4))
     every = every_position_of_3x4()
     values: dict[int, set[int]] = {}
@@ -406,7 +424,7 @@ def test_dropping_them_merges_positions_and_never_two_of_different_value() -> No
 
 @pytest.mark.parametrize("buckets", [1, 64, 4096])
 def test_the_table_never_takes_one_position_for_another(buckets: int) -> None:
-    """Store the length of every unfinished position of 3×4, and read it back."""
+    """Check that the stored length of every unfinished position of 3×4 is read back."""
     brute, table = BruteForce(Board.of(3, 4)), Proofs(buckets)
     every = [position for position in every_position_of_3x4() if position.legal_moves]
     random.Random(buckets).shuffle(every)

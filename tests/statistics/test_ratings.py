@@ -384,7 +384,9 @@ def test_results_that_make_no_sense_are_refused(wrong: object, named: str) -> No
 def simulated(
     strengths: np.ndarray, bias: float, openings: int, rng: np.random.Generator, shared: bool
 ) -> Pairs:
-    """Simulate pairs of every couple; openings favour a seat by lognormal odds around e^0.2."""
+    """Return simulated pairs between all agents; each opening favours a seat by lognormal odds
+    around e^0.2.
+    """
     i, j = np.triu_indices(len(strengths), 1)
     odds = 0.2 + bias * rng.standard_normal((1 if shared else len(i), openings))
     gap = (strengths[i] - strengths[j])[:, None]
@@ -438,7 +440,7 @@ def test_errors_cover_95_percent(shared: bool, step: int) -> None:
 
 
 def drawn_anew(agents: int, pairs: Pairs, n: int) -> list[Ratings]:
-    """Return ratings of `n` bootstrap samples of openings (of pairs, if each has its own)."""
+    """Return ratings of `n` bootstrap samples of openings; if no opening is shared, of pairs."""
     rng = np.random.default_rng(1)
     named = np.arange(len(pairs.a)) if pairs.opening is None else pairs.opening
     places = [np.flatnonzero(named == opening) for opening in np.unique(named)]
@@ -492,7 +494,9 @@ def test_who_won_every_game_is_rated_as_if_half_a_game_were_lost_and_half_won(ga
 
 
 def test_results_on_both_sides_are_hardly_shrunk() -> None:
-    """Check that the prior, 10,000 Elo wide, hardly changes ratings based on results."""
+    """Check that if both agents have won games, the wide prior (10,000 Elo) hardly changes the
+    ratings.
+    """
     found = of_games(2, {(0, 1): (30.0, 10.0)}, seat=False)
     assert found.difference(0, 1)[0] == pytest.approx(400 * math.log10(3), rel=1e-3)
     error = 1.959964 * 400 / math.log(10) / math.sqrt(40 * 0.75 * 0.25)

@@ -345,7 +345,7 @@ def test_tests_that_make_no_sense_are_refused(wrong: dict[str, float], named: st
 
 
 def played(test: Sprt, true_elo: float, matches: int, seed: int) -> tuple[float, float]:
-    """Return the share of simulated matches that accept H1, and their mean number of pairs."""
+    """Simulate matches; return the share that accepts H1 and the mean number of pairs."""
     chances = np.cumsum(pair_distribution(true_elo, model=test.model)).tolist()
     rng = np.random.default_rng(seed)
     draws = chain.from_iterable(rng.random(10_000).tolist() for _ in count())
@@ -487,7 +487,9 @@ def test_a_sequential_difference_is_a_mixture_of_likelihoods() -> None:
         error = float(np.std([*(a - b), 0.5, -0.5])) / math.sqrt(pairs)
 
         def evidence(true: float, mean: float = mean, error: float = error) -> float:
-            """Return the likelihood ratio of gaps spread around `true` to gaps at `true`."""
+            """Return the likelihood ratio between gaps distributed around `true` and gaps exactly
+            `true`.
+            """
             spread = scipy.stats.norm(true, 0.03)
             ends = (min(mean, true) - 0.3, max(mean, true) + 0.3)
             mixed, _ = scipy.integrate.quad(

@@ -25,7 +25,7 @@ class SearchTimeout(Exception):
 
 @dataclass
 class Clock:
-    """Nanoseconds spent, and the state of the board's random numbers."""
+    """A simulated clock that counts nanoseconds of the steps, with the board's random generator."""
 
     costs: dict[str, int]
     limit: int

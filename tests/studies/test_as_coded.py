@@ -54,7 +54,9 @@ def value(id: str, position: Position, side: Side, blanks: int = 0) -> float:
 
 @cache
 def questions() -> list[tuple[Position, int]]:
-    """Return positions of all phases, each with several numbers of open cells at the root."""
+    """Return positions of all phases, each with several assumed numbers of open cells at the
+    search's root.
+    """
     rng = random.Random(9)
     positions = []
     for seed, (width, height) in enumerate([(7, 7), (8, 8), (5, 5), (4, 6), (3, 9), (10, 6)]):
@@ -130,7 +132,7 @@ def test_the_ratio_by_hand() -> None:
 
 
 def longest_line(position: Position, side: Side, *, carries: bool, length: int = 0) -> int:
-    """Return the longest line as `heuristic5`'s text defines it, for either winner."""
+    """Return the length of the longest line by the words of `heuristic5`, whoever wins it."""
     longest = length
     for move in position.legal_moves:
         below = length + 1 if not carries else longest + 1
@@ -141,7 +143,9 @@ def longest_line(position: Position, side: Side, *, carries: bool, length: int =
 
 @pytest.mark.parametrize("carries", [False, True])
 def test_by_its_words_heuristic5_is_always_zero(carries: bool) -> None:
-    """Its text compares the longest lines of both players, and they are the same line."""
+    """Check that `heuristic5`, by its words, is always 0: both players' longest lines are the same
+    line.
+    """
     lengths = set()
     for position in small_positions():
         mine, theirs = (longest_line(position, side, carries=carries) for side in SIDES)
@@ -163,7 +167,9 @@ def test_as_printed_heuristic5_and_heuristic6_count_lines() -> None:
 
 
 def counted_lines(position: Position, side: Side) -> tuple[int, int, int]:
-    """Return the positions below, and the lines to the end that a side wins and loses."""
+    """Return the numbers of positions below one, and of lines to the end that a side wins and
+    loses.
+    """
     if not position.legal_moves:
         return (0, 0, 1) if position.to_move == side else (0, 1, 0)
     parts = [counted_lines(position.play(move), side) for move in position.legal_moves]
@@ -254,7 +260,7 @@ def test_the_share_reaches_what_looks_for_the_longest_win(id: str) -> None:
     assert boards["cut"][0] == 1
 
 
-# -- what counts the cells at the root --------------------------------------------------------
+# -- dependence on the search's root ----------------------------------------------------------
 
 
 def test_the_count_is_no_part_of_the_rules_and_begins_at_nothing() -> None:

@@ -48,7 +48,7 @@ FEW, MANY, VERY_MANY = 20, 1_000, 20_000
 
 
 def results(strength: dict[str, float], openings: int, seed: int = 0) -> dict[str, Any]:
-    """Return pair scores of agents that win each game with this chance, varied by opening and
+    """Return simulated pair scores of agents with these chances to win, varied by opening and
     opponent.
     """
     rng = np.random.default_rng(seed)
@@ -164,7 +164,7 @@ def test_a_judgement_tells_its_numbers() -> None:
 
 
 def test_errors_of_the_verdicts_are_as_rare_as_they_should_be() -> None:
-    """For equal agents and few games, at most one in twenty is called better or worse."""
+    """Check that of many pairs of equal agents about one in twenty is called different."""
     said = []
     for seed in range(400):
         measured = results({"a": 0.7, "b": 0.7}, 60, seed)
@@ -203,7 +203,9 @@ def test_one_that_is_in_doubt_leaves_all_in_doubt() -> None:
 
 
 def test_many_comparisons_take_more_to_refute_than_one() -> None:
-    """To refute a claim, one comparison must be significant after Holm's correction."""
+    """Check that one significant comparison refutes a claim alone, but not among many, by Holm's
+    correction.
+    """
     ids = [f"h{n}" for n in range(20)]
     level = np.full((OPPONENTS, 40), 0.5)
     lucky = level.copy()
@@ -621,7 +623,7 @@ def test_the_order_of_a_table_is_judged_couple_by_couple() -> None:
 
 
 def made_up_evidence(study: Study) -> Evidence:
-    """Return evidence in which the published figures are the truth."""
+    """Return made-up evidence: results simulated with the published win rates as the true ones."""
     strength = {name: float(study.figure(name)) / 100 for name in study.heuristics}
     games = results(strength, VERY_MANY)
     asked = (*choosing_heuristics([study]), CHANCE)

@@ -94,7 +94,7 @@ def test_without_their_mistakes() -> None:
 
 
 def made_up(study: Study, rates: np.ndarray, pairs: int = 400, seed: int = 1) -> Prediction:
-    """Return the prediction of simulated games with these chances to win."""
+    """Return a prediction that is based on simulated games with these chances to win."""
     rng = np.random.default_rng(seed)
     heuristics = sorted(study.heuristics, key=lambda id: id != "improved")
     opponents = [name.rpartition(":")[2] for name in study.opponents]
@@ -123,7 +123,7 @@ def test_cells_by_hand() -> None:
 
 
 def with_wins(study: Study, wins: Mapping[str, tuple[int, ...]]) -> Study:
-    """Return the study with one table of these wins and nothing else."""
+    """Return the study with a single printed table, which has these wins."""
     cells = {id: tuple(map(read_cell, row)) for id, row in wins.items()}
     return replace(study, tables=(PrintedTable("made up", "here", cells, {}),))
 
@@ -172,7 +172,9 @@ def test_a_cell_of_a_later_tournament_moves_the_fit() -> None:
 
 
 def test_a_true_condition_gives_one_per_cell() -> None:
-    """Results drawn from the predicted chances have a chi-square of about 1 per cell."""
+    """Check that results drawn from the predicted chances have a mean chi-square of about 1 per
+    cell.
+    """
     study, rng = studies()["reachability"], np.random.default_rng(2)
     rates = rng.uniform(0.5, 0.9, (19, 7))
     prediction = made_up(study, rates, pairs=200)
@@ -241,7 +243,7 @@ def test_a_fit_finds_what_was_put_in(id: str) -> None:
 
 
 def test_each_half_is_fitted_on_its_own_rows() -> None:
-    """Even and odd rows have different true times; each half finds its own."""
+    """Check the fits of even and odd rows, simulated with two times: each finds its own."""
     study, rng = studies()["lookahead"], np.random.default_rng(4)
     rows, games, times = len(study.heuristics), 300, (8_000, 32_000)
     tried = [replace(variant, time=time) for variant in variants(study) for time in times]
@@ -293,9 +295,9 @@ def test_a_fit_by_the_command_s_own_function(
     found = fitting.fit([study], times=(300, 600), pairs=lambda study: 1)
     assert read_fits(as_json(found)).keys() == {"directional"}
     assert found["directional"].condition.lost == "legal"
-    assert found["directional"].choices == 3  # two times and the one between them
+    assert found["directional"].choices == 3  # two times, and one between them
     times = {one.time: one.loglikelihood for one in found["directional"].times}
-    assert {300, 400, 600} == set(times)  # and the one between
+    assert {300, 400, 600} == set(times)  # 400 is between the given times
     assert times[found["directional"].condition.time] == max(times.values())
 
 
@@ -334,7 +336,9 @@ def test_what_is_on_record_is_what_was_published() -> None:
 
 
 def test_the_committed_report_by_other_means() -> None:
-    """Recompute chi-squares and p-values from report.json alone."""
+    """Compare the chi-squares and p-values of the committed report with a computation from
+    report.json alone.
+    """
     report = json.loads((DOCS / "report.json").read_text("utf-8"))
     for study in report["studies"]:
         fit, published = study["fit"], studies()[study["id"]]

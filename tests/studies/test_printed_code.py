@@ -16,7 +16,7 @@ Cell = tuple[int, int]
 
 SQUARE = [(5, 5), (7, 7), (8, 8)]
 OTHERS = [(5, 7), (7, 5), (3, 10), (8, 6)]
-"""Rows and columns."""
+"""Sizes of boards that are not square: rows and columns."""
 
 
 def erratum(study: str, where: str) -> str:
@@ -112,7 +112,9 @@ def test_more_than_a_fifth_is_not_a_fifth(side: int, differs: list[int]) -> None
 
 
 def test_ours_begins_with_a_fifth() -> None:
-    """Blocking starts at five of 25 cells: two knights and three visited ones."""
+    """Check that our `open_cluster` differs from `aggressive` once a fifth of the cells is not
+    open.
+    """
     position = Position.from_fen("N***1/5/5/5/4n w")
     assert len(position.open) == 20
     assert evaluator("open_cluster").value(position) != evaluator("aggressive").value(position)
@@ -131,14 +133,14 @@ THROUGH = ["52X2X", "XXX32", "341X1", "2X232", "32303"]
 
 
 def open_or_own() -> list[Cell]:
-    """Return the cells that count for player 2."""
+    """Return the cells over which player 2's sums run: the open ones and its own."""
     board = EXAMPLE.board
     assert EXAMPLE.black is not None
     return [divmod(cell, board.width) for cell in [*EXAMPLE.open, EXAMPLE.black]]
 
 
 def halves(slips: dict[Cell, int]) -> Fraction:
-    """Return the sum of (1/2)^distance as printed, with `slips` replaced."""
+    """Return the sum of (1/2)^distance over printed distances, those in `slips` corrected."""
     return sum(
         (
             Fraction(1, 2) ** slips.get(cell, int(STATIC[cell[0]][cell[1]]))
@@ -149,7 +151,9 @@ def halves(slips: dict[Cell, int]) -> Fraction:
 
 
 def shares(rows: range, slips: dict[Cell, int]) -> Fraction:
-    """Return the sum of 1/(1 + distance) as printed over some rows, with `slips` replaced."""
+    """Return the sum of 1/(1 + distance) over some rows of printed distances, with those in `slips`
+    corrected.
+    """
     found = Fraction()
     for row, column in product(rows, range(5)):
         if THROUGH[row][column] != "X":

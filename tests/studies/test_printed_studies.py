@@ -263,7 +263,7 @@ def test_claims_stand_beside_their_own_verdicts(id: str) -> None:
 
 @pytest.mark.parametrize("id", IDS)
 def test_printed_cells_stand_under_their_opponents(id: str) -> None:
-    """Checked with changed numbers, because some printed ones are equal."""
+    """Check that each cell is under its opponent, with made-up numbers that all differ."""
     _, found = study(id)
     tables = [one for one in found.printed if one.cells]
     for one in tables:
@@ -287,7 +287,7 @@ def test_printed_cells_stand_under_their_opponents(id: str) -> None:
 
 @pytest.mark.parametrize("id", IDS)
 def test_printed_rates_stand_under_their_heuristics(id: str) -> None:
-    """Checked with changed numbers, because some printed ones are equal."""
+    """Check that each win rate is under its heuristic, with made-up numbers that all differ."""
     _, found = study(id)
     bare = [one for one in found.printed if not one.cells]
     numbers = count(10)

@@ -109,7 +109,7 @@ def test_every_table_of_every_document_is_there() -> None:
 
 
 def cells_of(study: Study) -> int:
-    """Return how many cells of distinct tournaments are known."""
+    """Return the number of known table cells in a study, counting each tournament once."""
     return sum(
         won is not None
         for tournament in study.played
@@ -149,7 +149,9 @@ def alike(one: str, other: str) -> bool:
 
 
 def test_the_garbled_screenshot_is_of_no_other_tournament() -> None:
-    """Its unplaced numbers fit no other screenshot, so it is the ninth tournament."""
+    """Check that the numbers of the garbled screenshot fit no other screenshot, so that it shows a
+    ninth tournament.
+    """
     study = studies()["aggressive"]
     (garbled,) = (one for one in study.tables if one.unplaced)
     assert garbled.name == "screenshot 8"
@@ -237,7 +239,9 @@ def test_a_damaged_table_is_refused(old: str, new: str, told: str) -> None:
 
 
 def test_what_the_texts_state_is_what_the_tables_have() -> None:
-    """A match is two games in the later course, and four in the earlier one."""
+    """Compare the numbers of matches, games and tournaments in the texts with the tables; a match
+    has two games in the later course and four in the earlier one.
+    """
     for study in ALL:
         stated = study.stated
         per_match = 4 if study.protocol == "2017a" else 2
@@ -271,7 +275,7 @@ def test_recomputing_finds_the_known_misprints_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("study", ALL, ids=named)
 def test_rates_are_those_of_the_cells(study: Study) -> None:
-    """Repeat the check in floating point, combined from all tables."""
+    """Compare each printed rate with that of the known cells of all tables of its tournament."""
     for tournament in study.played:
         for id in study.heuristics:
             printed, made = tournament.printed_rate(id), tournament.rate_of_cells(id)
@@ -400,8 +404,8 @@ def test_one_cell_that_differs_makes_another_tournament() -> None:
 
 
 def test_a_few_equal_numbers_do_not_make_one_tournament() -> None:
-    """Totals of 70 games may be equal by chance: screenshots 2 and 7 agree in two, and 5 and 11 in
-    that of improved.
+    """Check that a few equal totals do not make two tables one tournament. Totals of 70 games may
+    be equal by chance: screenshots 2 and 7 agree in two, and 5 and 11 in that of `improved`.
     """
     rates = {"improved": Decimal("64.3"), "aggressive": Decimal("62.9")}
     one, other = (PrintedTable(name, "", {}, rates) for name in ("one", "other"))
@@ -418,7 +422,9 @@ def grid_sum(rows: Sequence[str]) -> Fraction:
 
 
 def test_the_worked_examples_by_their_own_squares() -> None:
-    """Three of the four sums are those of the printed squares; the last one is 1.25 too small."""
+    """Check that three of the four printed sums are those of the printed squares, and the last is
+    1.25 too small.
+    """
     geometric, by_steps = studies()["reachability"].examples
     assert [str(n) for n in geometric.numbers.values()] == ["5.25", "4.1875", "1.0625"]
     assert [str(n) for n in by_steps.numbers.values()] == ["6.65", "5.033", "1.62"]
@@ -451,7 +457,9 @@ def steps(board: str, start: int, *, over_blocked: bool) -> list[int | None]:
 
 
 def test_where_the_worked_examples_go_wrong() -> None:
-    """For each square: the printed number, and the one that follows from distances and board."""
+    """Compare the printed numbers of wrong squares with those that follow from the distances and
+    the board.
+    """
     geometric, by_steps = studies()["reachability"].examples
     wrong = []
     for example, over_blocked in ((geometric, True), (by_steps, False)):
@@ -478,7 +486,7 @@ def test_where_the_worked_examples_go_wrong() -> None:
 
 
 def test_the_weights_of_the_squares() -> None:
-    """Weights are printed to one digit and follow from the formula of the text."""
+    """Compare the printed weights, which have one digit, with the formula of the text."""
     (example,) = studies()["directional"].examples
     rows = [row.split() for row in example.grids["weights"]]
     assert (len(rows), {len(row) for row in rows}) == (7, {7})
@@ -614,7 +622,7 @@ def by_sentence(text: str) -> Claim:
 
 
 def test_claims_are_what_the_authors_wrote() -> None:
-    """Five claims that were once misquoted."""
+    """Check five claims that earlier versions of the data misquoted."""
     sums = by_sentence("the best of the four sums")
     assert all(id.endswith("+bfs_reach") for id in (*sums.who, *sums.than))
     assert len(sums.pairs) == 3
@@ -731,7 +739,7 @@ def test_every_wish_of_every_document_is_there(study: Study) -> None:
 
 
 def test_commands_of_wishes_are_understood() -> None:
-    """Each command is parsed by the program itself, without running it."""
+    """Check that the command line parses every command of a wish, without running it."""
     group: Any = typer.main.get_command(app)
     lines = {
         line
@@ -764,7 +772,7 @@ def test_commands_of_wishes_are_understood() -> None:
 
 
 def test_tuned_weights_are_those_of_their_command() -> None:
-    """The terms of a tuned sum are those that its command tunes."""
+    """Check that a tuned sum has the terms that its command tunes."""
     tuned = [one for study in ALL for wish in study.wishes for one in wish.comparisons]
     for one in tuned:
         weighted = re.search(r"\d\*", one.who) is not None

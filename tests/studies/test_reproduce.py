@@ -117,7 +117,7 @@ def report_of(folder: Path) -> Any:
     return json.loads((folder / "out" / "report.json").read_text("utf-8"))
 
 
-# -- by a second way: SQL, plain arithmetic, textbook distributions ----------------------------
+# -- separate code: SQL, plain arithmetic, textbook distributions ------------------------------
 
 
 class Query:
@@ -194,7 +194,9 @@ def variance(row: list[float]) -> float:
 
 
 def interval(a: list[float], b: list[float]) -> tuple[float, float, float, float]:
-    """Return mean, standard error and 95 % interval of a − b, with two imagined differences."""
+    """Return mean, standard error and 95 % interval of a − b, computed with two added differences
+    of ±0.5.
+    """
     gaps = [x - y for x, y in zip(a, b, strict=True)]
     mean, se = fmean(gaps), sqrt(variance([*gaps, 0.5, -0.5]) / len(gaps))
     reach = scipy.special.stdtrit(len(gaps) + 1, 0.975) * se
@@ -202,7 +204,7 @@ def interval(a: list[float], b: list[float]) -> tuple[float, float, float, float
 
 
 def tail(mean: float, se: float, limit: float, side: int, freedom: int) -> float:
-    """Return the two-sided p-value of being right (1) or left (−1) of a limit."""
+    """Return the two-sided p-value of a mean right (side 1) or left (−1) of a limit."""
     if side * (mean - limit) <= 0:
         return 1.0
     return (
@@ -366,7 +368,9 @@ def test_forfeits_follow_from_the_games(all_studies: Path) -> None:
 
 
 def test_every_wish_is_measured_by_its_games(all_studies: Path) -> None:
-    """Its games use the openings of the study's own heuristics, at every budget of the wish."""
+    """Compare the results of wishes with their games, which use the openings of the study, at every
+    budget of the wish.
+    """
     for study in report_of(all_studies)["studies"]:
         wishes = studies()[study["id"]].wishes
         assert [wish["wish"] for wish in study["wishes"]] == [wish.wish for wish in wishes]
@@ -395,7 +399,7 @@ def test_every_wish_is_measured_by_its_games(all_studies: Path) -> None:
 
 @pytest.mark.parametrize("committed", [False, True])
 def test_no_wish_is_without_a_result(committed: bool, all_studies: Path) -> None:
-    """Check a new report and the committed one."""
+    """Check that every wish has a result, in a new report and in the committed one."""
     there = DOCS if committed else all_studies / "out"
     report = StudiesReport.from_dict(json.loads((there / "report.json").read_text("utf-8")))
     text, page = ((there / name).read_text("utf-8") for name in PAGES)
@@ -516,7 +520,7 @@ def test_the_league_has_every_heuristic_once() -> None:
     assert PAIRS == plans.PAIRS
 
 
-# -- the same again ----------------------------------------------------------------------------
+# -- repeated runs -----------------------------------------------------------------------------
 
 SMALL = ("directional", "--pairs", "2", "--budget", "course", "--no-grades")
 
@@ -574,7 +578,7 @@ def test_same_seed_same_report_after_any_interruption(
         assert files(whole)[name] != files(parts)[name]
 
 
-# -- what is asked for wrongly -----------------------------------------------------------------
+# -- bad input ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -636,7 +640,7 @@ class Checker(HTMLParser):
 
 @pytest.mark.parametrize("pictures", [False, True])
 def test_the_page_is_well_formed_and_needs_nothing_else(pictures: bool, all_studies: Path) -> None:
-    """Check a new page and the committed one with its charts."""
+    """Check that a new page, and the committed one with charts, is valid HTML and loads nothing."""
     text = ((DOCS if pictures else all_studies / "out") / "index.html").read_text("utf-8")
     checker = Checker()
     checker.feed(text)
@@ -661,7 +665,9 @@ def test_verdicts_are_explained_before_the_first_table(all_studies: Path) -> Non
 
 
 def test_the_page_is_read_in_ten_minutes() -> None:
-    """The text outside folds has at most the words of ten minutes and names every study."""
+    """Check that the text outside collapsed sections is short enough for ten minutes, and has every
+    study and claim.
+    """
     text = (DOCS / "studies.md").read_text("utf-8")
     shown = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
     words = [word for word in shown.split() if re.search("[a-z]", word)]
@@ -683,7 +689,7 @@ def test_tables_scroll_by_themselves(all_studies: Path) -> None:
 
 
 def test_the_page_says_what_the_markdown_says(all_studies: Path) -> None:
-    """Compare both texts without markup, letter by letter."""
+    """Compare the words of the HTML page with those of the Markdown page, without markup."""
     text, page = ((all_studies / "out" / name).read_text("utf-8") for name in PAGES)
     page = re.sub(r"<figure>.*?</figure>", "", page.rpartition("</nav>")[2], flags=re.DOTALL)
     page = unescape(re.sub(r"<[^>]+>", "", page))
@@ -695,7 +701,9 @@ def test_the_page_says_what_the_markdown_says(all_studies: Path) -> None:
 
 
 def test_every_claim_is_overall_rate_per_budget(all_studies: Path) -> None:
-    """Each claim has its place and its meaning; budgets that do not matter are left out."""
+    """Check that the report states each claim's source and meaning, and a row for each budget that
+    matters.
+    """
     text = (all_studies / "out" / "studies.md").read_text("utf-8")
     for study in studies().values():
         part = text.partition(f'<a id="{study.id}"></a>')[2]
@@ -758,7 +766,7 @@ def test_every_published_number_is_in_the_report(all_studies: Path) -> None:
 
 
 def test_every_printed_table_is_in_the_report(all_studies: Path) -> None:
-    """Find every cell, with its place, in the collapsed section of its study."""
+    """Check that every printed cell is in the collapsed section of its study, in its place."""
     text = (all_studies / "out" / "studies.md").read_text("utf-8")
     page = (all_studies / "out" / "index.html").read_text("utf-8")
     assert page.count("<summary>Everything that was printed</summary>") == len(studies())
@@ -850,7 +858,7 @@ def test_the_committed_report_is_what_its_numbers_make() -> None:
         assert abs(improved.published - improved.predicted) < 4.5
 
 
-# -- the league's company ----------------------------------------------------------------------
+# -- grades of the heuristics ------------------------------------------------------------------
 
 
 def test_grades_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

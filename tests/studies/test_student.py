@@ -192,7 +192,7 @@ def test_bad_habits_are_refused(text: str, told: str) -> None:
 
 
 def test_who_never_resigns_always_answers() -> None:
-    """Where an agent that forfeits has no move, the other options give a legal one."""
+    """Check that where a student agent resigns, its other options give a legal move."""
     resigning = parse_agent("student(improved, time=20ms, seed=5)")
     lost = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
     while (move := compiled(resigning, lost)) is not None:

@@ -43,7 +43,9 @@ def test_every_published_heuristic_was_timed(board: str) -> None:
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_costs_are_in_the_order_they_must_be(board: str) -> None:
-    """On every machine a heuristic that does the same and more costs more."""
+    """Check pairs of heuristics of which one computes all of the other and more, so that it must
+    cost more.
+    """
     for more, less in [
         ("improved", "open"),
         ("open", "null"),

@@ -63,7 +63,9 @@ def test_the_shortest_win_is_the_naive_one() -> None:
 
 
 def test_the_shortest_win_of_an_opening_is_found_by_brute_force() -> None:
-    """The reference is a breadth-first search over all continuations on a nearly open board."""
+    """Compare `shortest_win` of two early positions with a breadth-first search over all
+    continuations.
+    """
     for position in (START, Position.from_fen("7/7/7/7/5N1/4n2/7 w")):
         for side in SIDES:
             plies, layer = 0, {position}
@@ -192,7 +194,9 @@ def test_a_heuristic_may_ask_for_the_time_left(mine: Path) -> None:
 
 
 def naive_window(position: Position) -> set[int]:
-    """Return the first least-blocked window, scanning down each column of windows."""
+    """Return the cells of the window with the fewest blocked cells; of several, the first by
+    columns.
+    """
     board = position.board
     rows, columns = round(board.height / 2), round(board.width / 2)
     windows = [
@@ -245,7 +249,9 @@ def test_the_cluster_is_drawn(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder that refuses even root")
 def test_a_picture_that_cannot_be_written_is_bad_input() -> None:
-    """Use a folder where the file system refuses to write even for root."""
+    """Check that a chart's path in a folder that not even root can write to is refused as bad
+    input.
+    """
     fen = "7/7/1N5/7/7/4n2/7 w"
     refused = run(
         "eval", "--explain", fen, "--heuristic", "open_cluster", "--chart", "/proc/cluster.svg"

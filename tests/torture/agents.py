@@ -30,7 +30,7 @@ SOON = 60.0
 
 @dataclass(frozen=True)
 class Fate:
-    """The result of an agent; `wrong` says how it differs from the expected one."""
+    """The result of an agent's pair; `wrong` says how it differs from the expected one."""
 
     agent: Hostile
     pair: PairRecord
@@ -84,7 +84,9 @@ def trial(agents: Sequence[Hostile], folder: Path, workers: int = 2) -> tuple[li
 
 
 def _wrong(agent: Hostile, pair: PairRecord) -> str:
-    """Return what is wrong with a pair that the agent should have lost twice, as `b`."""
+    """Return what is wrong with the result of an agent, which should lose both games as `b`; empty
+    if nothing.
+    """
     for seat, game in zip("bw", pair.games, strict=True):
         if game.winner == seat:
             return "it won a game"

@@ -88,7 +88,7 @@ class Tally:
 
 
 def kinds(folder: Path) -> dict[str, Kind]:
-    """Return all kinds; good samples are made in a folder."""
+    """Return all kinds of files, with good samples that are made in a folder."""
     warnings.simplefilter("ignore")
     return {
         "run (jsonl)": Kind(_runs(folder), _read_run, _wound_run),
@@ -311,7 +311,7 @@ def _read_fits(path: Path) -> None:
 
 
 def _read_trials(path: Path) -> None:
-    """Read it; a damaged file counts as a missing one, so nothing is refused."""
+    """Read a file of trials; a damaged file counts as a missing one, so nothing is refused."""
     os.environ["KNIGHTFALL_DATA_DIR"] = str(path.parent)
     path.replace(path.with_name("trials.json"))
     counts = trials._TrialsFile().get(_tried())
@@ -320,7 +320,7 @@ def _read_trials(path: Path) -> None:
 
 
 def _read_grades(path: Path) -> None:
-    """Read it; a damaged file counts as a missing one, so nothing is refused."""
+    """Read a file of grades; a damaged file counts as a missing one, so nothing is refused."""
     os.environ["KNIGHTFALL_DATA_DIR"] = str(path.parent)
     path.replace(path.with_name("grades.json"))
     kept = grades._GradesFile(100, 0)
@@ -331,7 +331,9 @@ def _read_grades(path: Path) -> None:
 
 
 def _wound_run(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
-    """Damage a run; half of them are forged: the head is changed and gets a matching key."""
+    """Damage an exported run at random, or forge it: change its first line and give it a matching
+    key.
+    """
     if rng.random() < 0.5:
         return damaged(data, others, rng)
     first, *rest = data.split(b"\n")
@@ -351,7 +353,7 @@ def _key(plan: str, versions: object) -> str:
 
 
 def _wound_rows(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
-    """Make a valid SQLite file in which one value is invalid."""
+    """Return a store as a valid SQLite file in which one or two values are invalid."""
     db = sqlite3.connect(IN_MEMORY)
     db.deserialize(data[:18] + b"\x01\x01" + data[20:])  # in memory there is no -wal
     for _ in range(rng.choice((1, 1, 2))):
@@ -373,7 +375,7 @@ def _wound_rows(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
 
 
 def _wound_certificate(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
-    """Damage a certificate; half of them are forged: sealed again after the change."""
+    """Damage a certificate at random, or forge it: change it and give it a matching checksum."""
     body = data.rpartition(b"sha256 ")[0]
     if rng.random() < 0.5:
         return damaged(data, others, rng)
@@ -414,7 +416,7 @@ HEADING = f"{'kind':<24}{'damaged':>9}{'refused':>9}{'accepted':>10}{'other':>7}
 
 
 def line(tally: Tally) -> str:
-    """Return a line of the table."""
+    """Return the printed line with the results of a kind of file."""
     return (
         f"{tally.kind:<24}{tally.files:>9,}{tally.refused:>9,}{tally.accepted:>10,}"
         f"{len(tally.others):>7}{tally.longest:>8.2f} s"

@@ -94,7 +94,7 @@ def _pairs_in(store: Path) -> int:
 
 
 def told(pair: PairRecord) -> dict[str, Any]:
-    """Return a pair as text: the players, and everything about both games except times."""
+    """Return a pair as JSON values: the agents, and everything about both games except times."""
     return {"a": pair.task.a, "b": pair.task.b, "games": [_game(game) for game in pair.games]}
 
 
@@ -103,7 +103,7 @@ def _game(game: GameRecord) -> list[str]:
     return [game.winner, game.reason, game.detail, *(column.hex() for column in columns)]
 
 
-# -- from outside --------------------------------------------------------------------------
+# -- judging a run -------------------------------------------------------------------------
 
 
 def outcome(folder: Path, *culprits: str) -> dict[str, Any]:
@@ -129,7 +129,9 @@ def outcome(folder: Path, *culprits: str) -> dict[str, Any]:
 
 
 def judge(heuristic: Hostile, came: dict[str, Any], innocent: list[dict[str, Any]]) -> Fate:
-    """Return whether the heuristic and the innocents got what they should."""
+    """Return the result of a heuristic, with what is wrong if it or the innocent ones did not end
+    as expected.
+    """
     if heuristic.outcome == "at large":
         return Fate(heuristic, "at large", "")
     if "died" in came:
@@ -167,7 +169,7 @@ def _losses(pair: dict[str, Any]) -> list[bool]:
 
 
 def fates(heuristics: Sequence[Hostile], folder: Path, seconds: float = float("inf")) -> list[Fate]:
-    """Yield the result of each heuristic, in a run of its own; print them as they come."""
+    """Return the result of each heuristic, each in a separate run; print them as they come."""
     begun, found = time.monotonic(), []
     alone = folder / "alone"
     alone.mkdir()
@@ -192,7 +194,7 @@ def fates(heuristics: Sequence[Hostile], folder: Path, seconds: float = float("i
 
 
 def main(number: int = len(HOSTILE), seconds: float = float("inf")) -> int:
-    """Try a number of them; return 0 if each got what it should."""
+    """Try the first `number` hostile heuristics; return 0 if every result is the expected one."""
     with tempfile.TemporaryDirectory() as folder:
         found = fates(HOSTILE[:number], Path(folder), seconds)
     wrong = sum(bool(fate.wrong) for fate in found)

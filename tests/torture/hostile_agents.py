@@ -72,7 +72,9 @@ class Hostile:
     alone: bool = False
 
     def source(self, mark: str) -> str:
-        """Return the file; processes that it leaves behind sleep for `seconds`."""
+        """Return the text of the agent's file; processes that it leaves behind are recognised by
+        `mark`.
+        """
         lines = "".join(f"    {line}\n" for line in self.body.strip().splitlines())
         return f"{PRELUDE}\nMARK = {mark!r}\n{self.top}\n\ndef choose(position):\n{lines}"
 

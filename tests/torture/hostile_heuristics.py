@@ -13,14 +13,15 @@ from typing import Literal
 from knightfall.kernel.geometry import FIELDS
 
 NODES = 60
-"""The budget of each, so that it can tell a game from a trial."""
+"""The node budget of each agent, by which its heuristic recognises a game."""
 
 IN_A_GAME = f"board.limit == {NODES}"
 
 Outcome = Literal["refused", "lost", "stopped", "plays", "at large"]
-"""refused: with a clear error, before anything is stored; lost: every game, by a crash or timeout
-that names it; stopped: either of the two; plays: like any other; at large: code in the main process
-that attacks it while it is loaded, which docs/security.md says is not prevented.
+"""What must happen. refused: with a clear error, before anything is stored; lost: every game, by a
+crash or timeout that names the heuristic; stopped: either of the two; plays: like any other; at
+large: code in the main process that attacks it while it is loaded, which docs/security.md says is
+not prevented.
 """
 
 
@@ -85,7 +86,7 @@ def _writer(name: str, body: str) -> Hostile:
 
 
 HOSTILE: tuple[Hostile, ...] = (
-    # -- what writes to its board, compiled
+    # -- writes to the board in compiled code
     _writer("masks its moves", "board.knight[me] &= open"),
     _writer("raises its limit", "board.limit = 200000"),
     _writer("raises it by name", "board['limit'] = 200000"),
@@ -105,7 +106,7 @@ HOSTILE: tuple[Hostile, ...] = (
         READ_ONLY,
         tame=True,
     ),
-    # -- the same as plain Python
+    # -- writes to the board in plain Python
     Hostile(
         "plain: raises its limit",
         _function("board.limit = 10**6", plain=True),
@@ -137,7 +138,7 @@ HOSTILE: tuple[Hostile, ...] = (
         READ_ONLY,
         tame=True,
     ),
-    # -- by address, which nobody can refuse
+    # -- writes by address, which cannot be prevented
     Hostile(
         "wipes the rules",
         _function("c_memset(board.knight.ctypes.data, 0, 8 * 65)"),
@@ -182,7 +183,7 @@ HOSTILE: tuple[Hostile, ...] = (
         READ_ONLY,
         tame=True,
     ),
-    # -- what takes its time
+    # -- too slow or endless
     Hostile(
         "never returns, in games",
         _function(_in_a_game("n = 1\nwhile n > 0 and board.cells > 0:\n    n = n ^ 2")),
@@ -194,7 +195,7 @@ HOSTILE: tuple[Hostile, ...] = (
         "lost",
     ),
     Hostile("never is loaded", _at_import("while True:\n    time.sleep(0.01)"), "refused"),
-    # -- what falls over
+    # -- crashes
     Hostile(
         "plain: recurses",
         _function("def down(n): return down(n + 1) + 1\ndown(0)", plain=True),
@@ -227,7 +228,7 @@ HOSTILE: tuple[Hostile, ...] = (
     ),
     Hostile("reads nowhere, in games", _function(_in_a_game("ctypes.string_at(1)"), True), "lost"),
     Hostile("reads nowhere when loaded", _at_import("ctypes.string_at(1)"), "refused"),
-    # -- what leaves
+    # -- ends the process
     Hostile("exits when loaded", _at_import("sys.exit(0)"), "refused", "SystemExit", tame=True),
     Hostile("ends its process when loaded", _at_import("os._exit(0)"), "refused"),
     Hostile("interrupts when loaded", _at_import("raise KeyboardInterrupt"), "refused"),
@@ -250,7 +251,7 @@ HOSTILE: tuple[Hostile, ...] = (
         _function(_in_a_game("os.closerange(3, 256)\ntime.sleep(0.01)"), True),
         "stopped",
     ),
-    # -- what returns odd things
+    # -- odd return values
     Hostile("is nan", _function("if me != opp: return np.nan"), "plays", tame=True),
     Hostile("is infinite", _function("if me != opp: return np.inf"), "plays", tame=True),
     Hostile(
@@ -268,7 +269,7 @@ HOSTILE: tuple[Hostile, ...] = (
         tame=True,
     ),
     Hostile("is nothing", _function("if me != opp: return None", True), "refused", "None", True),
-    # -- what makes trouble elsewhere
+    # -- harm outside of the search
     Hostile(
         "prints megabytes, in games",
         _function(_in_a_game("sys.stdout.write('x' * 100_000)"), plain=True),

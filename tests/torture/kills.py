@@ -67,14 +67,15 @@ WRITES = {
                "--store", "before.sqlite"),
     "grade": ("grade", "random", "--openings", "2", "--chart", "out.svg", "--force"),
 }  # fmt: skip
-"""Every command that writes, with very little to do."""
+"""Every command that writes files, with little work to do."""
 
 SLOW = ("reproduce", "grade", "sprt", "export")
-"""Commands that draw charts, a second each time, and those that write as others do."""
+"""Commands that the quick test leaves out: they draw charts, or write as other commands do."""
 
 ALIKE = {"tournament": 1, "league": 2, "worth": 3}
-"""Commands that write as `match` does, and the write from which a quick test kills only at every
-third."""
+"""Commands that write as `match` does; from the given write on, a quick test kills only at every
+third.
+"""
 
 LONG = ("--board", "5x5", "--pairs")
 RANDOM = {
@@ -85,7 +86,7 @@ RANDOM = {
     "reproduce": ("reproduce", "lookahead", "--pairs", "4", "--budget", "nodes", "--no-league",
                   "--output", "out"),
 }  # fmt: skip
-"""The commands that play, with a second's work."""
+"""The commands that are killed at random moments, with about a second of work."""
 
 
 @dataclass
@@ -188,7 +189,7 @@ class Writes:
             os._exit(KILLED)
 
     def watch(self) -> None:
-        """Begin to count; only in a fork, because it cannot be undone."""
+        """Begin to count this process's writes. Call it only in a fork: it cannot be undone."""
         inner = StoreFile.writing
         point = self
 
@@ -223,7 +224,7 @@ def left_behind(folder: Path) -> dict[str, Any]:
             continue
         if path.suffix == ".sqlite":
             found[name] = rows(path)
-        elif path.suffix in (".md", ".html"):  # what report.json says, in words, with the speed
+        elif path.suffix in (".md", ".html"):  # contain timings
             found[name] = path.stat().st_size > 1000
         else:
             found[name] = _TIMES.sub("", path.read_text("utf-8"))
@@ -373,7 +374,7 @@ def warm_up(place: Path, names: Iterable[str] = tuple(WRITES)) -> None:
 
 
 def quick() -> list[Kills]:
-    """Kill each quick command at every write that differs from other commands'."""
+    """Kill each quick command at every write; those that write as `match` does, at every third."""
     names = [name for name in WRITES if name not in SLOW]
     with tempfile.TemporaryDirectory(dir=_IN_MEMORY) as there:
         place = Path(there)
@@ -414,7 +415,9 @@ def main(kills: int = 300) -> int:
 
 
 def _shares(kills: int) -> Iterator[tuple[str, tuple[str, ...], int]]:
-    """Give most of the kills to one process, where they are cheap, and the rest to the runners."""
+    """Yield commands, runner options and numbers of kills: most for runs in one process, where they
+    are quick.
+    """
     names, others = list(RANDOM), kills // 10
     for name in names:
         yield name, ("--workers", "0"), -(-(kills - 2 * others) // len(names))

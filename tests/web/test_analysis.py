@@ -134,7 +134,9 @@ def test_several_heuristics_speak_beside_the_truth(browser: Any, file: Path) -> 
 def test_a_heuristic_that_changes_with_the_phase_plays_and_its_window_is_framed(
     browser: Any, file: Path
 ) -> None:
-    """Type an opponent, reload the page, and compare its move with that of the native agent."""
+    """Compare the move of a typed opponent, after a reload of the page, with that of the native
+    agent; and check the frame around the window of a heuristic.
+    """
     agent = "id(phase*near_edges+(1-phase)*near_center+bfs_reach, nodes=2500, seed=7)"
     with opened(browser, at_fen(file, BLOCKED)) as page:
         page.click("#from-here")
@@ -332,7 +334,7 @@ def test_a_game_and_its_picture_can_be_kept(browser: Any, file: Path) -> None:
 
 
 def test_the_exceptions_to_the_law_are_listed(browser: Any, file: Path) -> None:
-    """Compare with the numbers in docs/theory.md."""
+    """Compare the page's numbers of exceptions to the colour law with docs/theory.md."""
     with opened(browser, file_url(file, "/atlas/7x7")) as page:
         for board, odd, classes in [("7x7", 8, 1), ("4x6", 32, 8), ("5x6", 0, 0), ("6x4", 32, 8)]:
             page.goto(file_url(file, f"/atlas/{board}"))
@@ -367,7 +369,9 @@ def test_openings_of_a_board_that_lies_on_its_side_are_known(browser: Any, file:
 
 
 def test_the_truth_of_an_opening_is_there_at_once(browser: Any, file: Path) -> None:
-    """The atlas gives it before a search has begun, and a search gives the same."""
+    """Check that the atlas gives an opening's truth before any search, and that a search finds the
+    same.
+    """
     with opened(browser, file_url(file)) as page:
         for moves in ("c2 e4", "d4 c6", "a1 g7", "b5 e2", "g3 f5"):
             position = Position.from_moves(moves.split())
@@ -394,7 +398,7 @@ def test_the_truth_of_an_opening_is_there_at_once(browser: Any, file: Path) -> N
             }
 
 
-# -- for everybody ---------------------------------------------------------------------------
+# -- accessibility ---------------------------------------------------------------------------
 
 PLAYED = f"{of(GAME)}&vs=greedy(open)&you=w"
 VIEWS = [

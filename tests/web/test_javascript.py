@@ -75,7 +75,9 @@ def random_sum(rng: random.Random, *, staged: bool) -> str:
 
 
 def test_heuristics_are_read_as_python_reads_them() -> None:
-    """Both parsers refuse the same texts, and give equal canonical texts and numbers for others."""
+    """Check that both parsers refuse the same texts, and read the others as the same canonical text
+    and numbers.
+    """
     wasm = pytest.importorskip("wasm_engine", reason="wasmtime runs the browser's engine")
     rng = random.Random(1)
     texts = [random_sum(rng, staged=True) for _ in range(500)]
@@ -113,7 +115,7 @@ def _with_infinity(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_lines_are_short() -> None:
-    """Check this here, because the formatter wraps neither comments nor strings."""
+    """Check the length of all lines, because the formatter wraps neither comments nor strings."""
     long = [
         f"{path}:{number} has {len(line)} characters"
         for folder in (PAGE, UNIT)

@@ -354,7 +354,9 @@ REMEMBERS = """class Player:
 
 
 def test_a_game_goes_on_and_another_begins_afresh(tmp_path: Path) -> None:
-    """Check an agent that plays both sides: it has a separate state for each side."""
+    """Check that an agent that plays both sides has a separate state for each, and a new one in
+    each game.
+    """
     (tmp_path / "mine.py").write_text(REMEMBERS)
     with lab(tmp_path, "mine.py") as server:
         (file,) = until(lambda: (f := server.get("/api/files")["files"]) and f[0]["agents"] and f)
@@ -525,7 +527,9 @@ def test_a_run_is_played_stopped_and_gone_on_with_after_a_kill(tmp_path: Path) -
 
 
 def test_a_run_keeps_the_text_that_it_began_with(tmp_path: Path) -> None:
-    """Editing the file during a run does not affect the run, but it cannot be resumed then."""
+    """Check that editing a file does not affect a run that uses it, but that a stopped run can be
+    resumed only with the unchanged file.
+    """
     file = tmp_path / "slow.py"
     with lab(tmp_path, "slow.py") as server:
         job = server.begin("/api/matches", **{**LONG, "pairs": 15})
@@ -642,7 +646,7 @@ def _games(server: LabServer, **wanted: int) -> Iterator[dict[str, Any]]:
 
 
 def _players(folder: Path) -> list[str]:
-    """Return the processes that play runs for the lab in a folder."""
+    """Return the processes in which the lab in a folder plays its runs."""
     listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
     lines = [line for line in listed.stdout.splitlines() if "web.lab.play_job" in line]
     mine = []
@@ -701,7 +705,9 @@ def test_two_runs_at_a_time_and_a_grading_that_is_stopped(server: LabServer) -> 
 
 
 def test_a_run_goes_on_when_the_tab_that_started_it_is_closed() -> None:
-    """Check this while another tab is open, and without any tab."""
+    """Check that a run continues when the tab that started it is closed, with and without another
+    open tab.
+    """
 
     async def check_job() -> None:
         lab = Lab([], "unused.sqlite", grace=0.05)

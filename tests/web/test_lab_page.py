@@ -177,7 +177,7 @@ def test_it_fits_a_phone_and_can_be_read(browser: Any, server: LabServer, how: s
 
 
 def test_what_an_extension_shows_can_run_nothing(browser: Any, server: LabServer) -> None:
-    """Scripts in an extension's HTML must not run, by the page's content security policy."""
+    """Check that the content security policy stops scripts in an extension's HTML."""
     html = (
         "<h2>Foreign</h2><script>window.ran = 1</script>"
         "<img src='data:image/png;base64,x' onerror='window.ran = 2'>"
@@ -270,7 +270,7 @@ def test_agents_by_short_names_and_in_full(browser: Any, server: LabServer) -> N
 
 
 def test_nothing_speaks_of_the_command_line(browser: Any, server: LabServer) -> None:
-    """The one exception is how to start the lab with a file, which the page cannot do."""
+    """Check that no view of the lab sends its user to the command line."""
     with opened(browser, f"{server.url}#/lab") as page:
         for where in PLACES:
             page.evaluate("where => (location.hash = `/${where}`)", where)

@@ -84,8 +84,8 @@ schema = schemathesis.openapi.from_dict(description(__version__))
     suppress_health_check=list(HealthCheck),
 )
 def test_no_question_is_an_error_of_ours(case: Any, url: str) -> None:
-    # The token goes with every question, so that it cannot be found out whether it is needed; and
-    # agents and positions have grammars of their own, which no schema tells.
+    # Two checks are left out: every request carries the token, so a missing one cannot be tested;
+    # and the schema does not describe the grammars of agents and positions.
     but = [ignored_auth, positive_data_acceptance]
     case.call_and_validate(base_url=url, headers=HEADERS, excluded_checks=but)
 

@@ -115,7 +115,9 @@ def test_a_whole_game_with_a_reload_a_link_and_back_in_the_middle(
 
 
 def test_play_from_here_from_every_source(browser: Any, file: Path) -> None:
-    """Begin from a pasted position, a puzzle, the atlas, and a position of the tree."""
+    """Check that a game can begin from a pasted position, a puzzle, the atlas, and a position of
+    the tree.
+    """
 
     def begin(page: Any, fen: str) -> None:
         page.wait_for_function("fen => document.getElementById('fen').value === fen", arg=fen)
@@ -158,7 +160,9 @@ def test_play_from_here_from_every_source(browser: Any, file: Path) -> None:
 
 
 def test_arrows_walk_along_the_game_everywhere(browser: Any, file: Path) -> None:
-    """Arrows go through the game even after a click on the board; only after Tab over its cells."""
+    """Check that arrow keys step through the game, even after a click on the board, and move over
+    the cells only after Tab.
+    """
 
     def until_ply(number: int) -> None:
         page.wait_for_function("n => knightfall.play.tree.line().length === n", arg=number)
@@ -402,11 +406,13 @@ def test_sounds_only_for_who_wants_them(browser: Any, file: Path) -> None:
         assert page.is_checked("input[name=sound]")
 
 
-# -- the looks -------------------------------------------------------------------------------
+# -- appearance ------------------------------------------------------------------------------
 
 
 def test_names_of_cells_and_marks_collide_with_nothing(browser: Any, file: Path) -> None:
-    """The names of rows and columns are beside the board and overlap nothing."""
+    """Check that the names of rows and columns are beside the board and overlap neither cells nor
+    the strip below.
+    """
     overlap = """() => {
       const box = (one) => one.getBoundingClientRect();
       const cells = [...document.querySelectorAll('#board [role=row] button')].map(box);
@@ -449,7 +455,9 @@ def test_the_preview_image_is_in_the_metadata(file: Path) -> None:
 
 
 def test_a_challenge_s_address_is_encoded_once(browser: Any, file: Path) -> None:
-    """Read back an agent string that contains every special character."""
+    """Check that an agent string with every special character is read back from a challenge's
+    address.
+    """
     agent = "id(2*open-1/2*bfs_reach+center, nodes=500)"
     address = f"{of(GAME[:2])}&vs={quote(agent)}&you=w&challenge=1"
     with opened(browser, file_url(file, address)) as page:

@@ -66,7 +66,7 @@ def eight() -> WasmEngine:
 
 
 def test_it_was_built_from_these_sources() -> None:
-    """If this fails, build the engine again with ``make wasm``."""
+    """Check that the engine was built from these sources; if this fails, run ``make wasm``."""
     assert json.loads(ABOUT.read_text(encoding="utf-8"))["sources"] == source_hash()
 
 
@@ -107,7 +107,7 @@ def test_rules(board: Board) -> None:
 
 
 def test_reach_and_separation(seven: WasmEngine) -> None:
-    """Compare with flood fills in plain Python."""
+    """Compare the engine's reachable cells and separation with flood fills in plain Python."""
     apart = 0
     for position in positions(SEVEN, 300, seed=2, plies=40):
         open, mover, waiter = words(position)
