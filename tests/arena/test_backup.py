@@ -13,7 +13,7 @@ from arena_helpers import ENGINE, VERSIONS, all_rows, fake_pair, fake_plan, fake
 from cli_runner import refused, run
 
 from knightfall.arena import store_file
-from knightfall.arena.export import back_up
+from knightfall.arena.export_run import back_up
 from knightfall.arena.store import Run, Store
 from knightfall.errors import KnightfallError
 

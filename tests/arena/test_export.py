@@ -19,7 +19,7 @@ from helpers import times_the_examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knightfall.arena.export import COLUMNS, export_lines, export_parquet
+from knightfall.arena.export_run import COLUMNS, export_lines, export_parquet
 from knightfall.arena.import_run import import_run
 from knightfall.arena.plan import Entrant, Match, Plan
 from knightfall.arena.store import Store
@@ -187,7 +187,7 @@ def test_parquet_has_every_move(
     tmp_path: Path, played: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr("knightfall.arena.export.GROUP", 5)
+    monkeypatch.setattr("knightfall.arena.export_run.GROUP", 5)
     file, out = tmp_path / "s.sqlite", tmp_path / "s.parquet"
     fake_run(file, PLANS["plain"], played)
     with Store.open(file, read_only=True) as store:

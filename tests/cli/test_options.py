@@ -190,7 +190,7 @@ ARRIVES = {
     ),
     "course check": Arrives(
         ["course", "check", "game_agent.py"],
-        "knightfall.course.checker.examine.examine",
+        "knightfall.course.checker.run_checks.examine",
         dict([
             one("--generation", "2017a", "generation", "2017a"),
             one("--seconds", "2.5", "seconds", 2.5),
@@ -259,7 +259,7 @@ ARRIVES = {
     ),
     "reproduce, fit": Arrives(
         ["reproduce", "staged", "--output", "there", "--budget", "course", "--fit"],
-        "knightfall.studies.condition_fit.fit",
+        "knightfall.studies.fit_conditions.fit",
         dict([
             one("--seed", "7", "seed", 7),
             one("--workers", "3", "options", RunnerOptions(3, None)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from knightfall.course.checker.examination import Examination, Outcome
+from knightfall.course.checker.check_report import Examination, Outcome
 
 RIGHT_2017B = '''\
 """A submission of 2017b as it should be."""

@@ -16,8 +16,8 @@ from knightfall.arena.play import check_agents, play_chunk
 from knightfall.course.agent import CourseAgent, RemoteSubmission
 from knightfall.course.clocks import CountedClock
 from knightfall.errors import AgentFailure, KnightfallError
-from knightfall.isolation import host_process, scratch
-from knightfall.isolation.scratch import copy_beside
+from knightfall.isolation import host_process, scratch_folder
+from knightfall.isolation.scratch_folder import copy_beside
 from knightfall.position import Position
 
 OPENING = "7/7/1N5/7/7/4n2/7 w"
@@ -271,7 +271,7 @@ def test_one_that_is_never_ready_is_waited_for_once(
 def test_nothing_stays_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "temporary"
     place.mkdir()
-    monkeypatch.setattr(scratch.tempfile, "tempdir", str(place))
+    monkeypatch.setattr(scratch_folder.tempfile, "tempdir", str(place))
     player = RemoteSubmission(parse_agent(ticking(write(tmp_path / "it", SEARCH))))
     player.analyse(START)
     assert len(os.listdir(place)) == 1
@@ -327,7 +327,7 @@ def test_a_scratch_copy_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (folder / ".git" / "config").write_text("secret")
     (folder / "film").write_bytes(b"x" * 5000)
     os.mkfifo(folder / "endless")
-    monkeypatch.setattr("knightfall.isolation.scratch.MOST_BYTES", 1000)
+    monkeypatch.setattr("knightfall.isolation.scratch_folder.MOST_BYTES", 1000)
     into = tmp_path / "copy"
     into.mkdir()
     copy_beside(folder / "game_agent.py", into)

@@ -10,8 +10,8 @@ from handed_in import marks, outcome_of
 from submissions import write
 
 from knightfall.course.checker import successor_checks
-from knightfall.course.checker.examination import SUCCESSOR_CHECKS, Examination
-from knightfall.course.checker.examine import examine
+from knightfall.course.checker.check_report import SUCCESSOR_CHECKS, Examination
+from knightfall.course.checker.run_checks import examine
 from knightfall.course.checker.submission_api import Subject
 from knightfall.course.generation_successor import GreedyPlayer, Isolation
 

@@ -20,12 +20,12 @@ from submissions import FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, write
 
 import knightfall as kf
 from knightfall.arena.store import Store
-from knightfall.course.classroom import season
+from knightfall.course.classroom import class_games
+from knightfall.course.classroom.class_games import circle, in_protocol
 from knightfall.course.classroom.class_report import ClassReport
 from knightfall.course.classroom.classroom import hold_class
 from knightfall.course.classroom.lessons import from_json, opinion, to_dict
 from knightfall.course.classroom.roster import file_name, near_identical, read_class
-from knightfall.course.classroom.season import circle, in_protocol
 from knightfall.course.trial import successor_games
 from knightfall.course.trial.game_judging import Choice
 from knightfall.errors import KnightfallError
@@ -342,7 +342,7 @@ def test_an_interrupted_class_goes_on(folder: Path, monkeypatch: pytest.MonkeyPa
     for name in ("ann", "ben"):
         write(folder / name, in_2017b(FIRST + f"  # {name}"))
     whole = held(folder, output="whole").to_dict()
-    play_to_end, calls = season.play_to_end, []
+    play_to_end, calls = class_games.play_to_end, []
 
     def breaks_off(*args: object) -> object:
         calls.append(1)
@@ -350,13 +350,13 @@ def test_an_interrupted_class_goes_on(folder: Path, monkeypatch: pytest.MonkeyPa
             raise KeyboardInterrupt
         return play_to_end(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(season, "play_to_end", breaks_off)
+    monkeypatch.setattr(class_games, "play_to_end", breaks_off)
     few = ["class", "--pairs", "1", "--classmates", "2", "--time", "12ms", "--against", "Random",
            "--against", "MM_Open", "--workers", "0", "--json"]  # fmt: skip
     broken = run("course", "class", *few)
     assert broken.exit_code == 130
     assert "repeat the command to continue" in broken.stderr
-    monkeypatch.setattr(season, "play_to_end", play_to_end)
+    monkeypatch.setattr(class_games, "play_to_end", play_to_end)
     resumed = answer("course", "class", *few)
     for found in (whole, resumed):
         del found["output"], found["load"]

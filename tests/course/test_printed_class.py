@@ -16,12 +16,12 @@ from printed_table import html_rows, printed_rows
 from knightfall.arena.plan import Entrant, Plan, tournament_matches
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.store import Store
-from knightfall.course.checker.examination import CHECKS, Examination, Outcome
+from knightfall.course.checker.check_report import CHECKS, Examination, Outcome
+from knightfall.course.classroom.class_games import Conditions
 from knightfall.course.classroom.class_report import ClassReport
 from knightfall.course.classroom.class_table import Met, table_of
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding, Opinion
 from knightfall.course.classroom.roster import Likeness, Student
-from knightfall.course.classroom.season import Conditions
 from knightfall.course.generations import generation_named
 from knightfall.course.submission import Submission
 from knightfall.course.trial.game_judging import Judged, Resignations

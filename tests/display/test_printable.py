@@ -18,7 +18,7 @@ from rich.text import Text
 from typer.testing import CliRunner
 
 import knightfall
-from knightfall.arena.export import export_lines
+from knightfall.arena.export_run import export_lines
 from knightfall.arena.plan import GameRecord, PairRecord
 from knightfall.arena.reports import report_on
 from knightfall.arena.store import Store

@@ -19,9 +19,9 @@ from knightfall.heuristics.features import FEATURES, RACE
 from knightfall.heuristics.learned import LINEAR, NET
 from knightfall.heuristics.model_file import read_model
 from knightfall.kernel.geometry import geometry
+from knightfall.kernel.neural_net import HIDDEN, UNIT
 from knightfall.kernel.rules import words
-from knightfall.kernel.vectors import HIDDEN, UNIT
-from knightfall.learning.fit_models import SEEN_BY
+from knightfall.learning.models import SEEN_BY
 from knightfall.position import Position
 
 BOARDS = ["5x5", "6x4", "7x7", "8x8"]

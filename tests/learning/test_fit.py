@@ -22,18 +22,19 @@ import knightfall as kf
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.features import RACE
 from knightfall.heuristics.model_file import VIEWS, read_model
-from knightfall.learning import fit_models, fitting
+from knightfall.learning import fitting
 from knightfall.learning.data import Positions, read
-from knightfall.learning.fit_models import (
+from knightfall.learning.fitting import TRUTHFUL, fit, judged, labelled
+from knightfall.learning.models import (
     Course,
     FeatureTable,
     Labelled,
+    LossCurve,
     Scale,
     fit_net,
     predict_net,
     tables,
 )
-from knightfall.learning.fitting import TRUTHFUL, fit, judged, labelled
 
 KINDS = ("linear", "net") if importlib.util.find_spec("torch") else ("linear",)
 """The kinds of models that can be fitted here; the net needs torch, which `make test` does not
@@ -157,7 +158,7 @@ def test_an_interrupted_fit_ends_with_the_same_weights(tmp_path: Path) -> None:
     class Stop(Exception):
         pass
 
-    def stop_after_two(epoch: int, curve: fit_models.LossCurve) -> None:
+    def stop_after_two(epoch: int, curve: LossCurve) -> None:
         if epoch == 2:
             raise Stop
 

@@ -12,7 +12,7 @@ import pytest
 import scipy
 
 from knightfall.errors import KnightfallError
-from knightfall.oracle.record import PHASES
+from knightfall.oracle.graded_games import PHASES
 from knightfall.statistics.pairs import difference
 from knightfall.statistics.rates import Share
 from knightfall.studies import claims

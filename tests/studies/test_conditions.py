@@ -16,11 +16,11 @@ import scipy
 from knightfall.agents import parse_agent
 from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
-from knightfall.studies import condition_fit as fitting
 from knightfall.studies import condition_trials as trials
-from knightfall.studies.condition import Condition, known_condition, plausible, variants
-from knightfall.studies.condition_fit import as_json, choose_condition, read_fits, recorded_fits
+from knightfall.studies import fit_conditions as fitting
 from knightfall.studies.condition_trials import Prediction, predict
+from knightfall.studies.fit_conditions import as_json, choose_condition, read_fits, recorded_fits
+from knightfall.studies.playing_conditions import Condition, known_condition, plausible, variants
 from knightfall.studies.printed_tables import PrintedTable, read_cell
 from knightfall.studies.published import Study, studies
 

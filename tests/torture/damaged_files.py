@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from arena_helpers import ENGINE, fake_plan, fake_run
 from torture.mutations import JUNK_VALUES, changed_somewhere, damaged
 
-from knightfall.arena.export import export_lines
+from knightfall.arena.export_run import export_lines
 from knightfall.arena.import_run import import_run
 from knightfall.arena.plan import Plan
 from knightfall.arena.reports import report_on
@@ -49,9 +49,9 @@ from knightfall.solver.certificate import certify
 from knightfall.solver.verify import Refused, verify
 from knightfall.studies import condition_trials as trials
 from knightfall.studies import oracle_grades as grades
-from knightfall.studies.condition import Condition
-from knightfall.studies.condition_fit import read_fits
 from knightfall.studies.costs import read_costs, read_student_costs
+from knightfall.studies.fit_conditions import read_fits
+from knightfall.studies.playing_conditions import Condition
 from knightfall.studies.published import read_studies
 from knightfall.studies.published import studies as published_studies
 

@@ -36,7 +36,7 @@ from typer.main import get_command
 
 from knightfall.arena import run_loop
 from knightfall.arena.api import play_all
-from knightfall.arena.export import export_lines
+from knightfall.arena.export_run import export_lines
 from knightfall.arena.plan import match_plan
 from knightfall.arena.store import Store
 from knightfall.arena.store_file import StoreFile

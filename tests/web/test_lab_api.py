@@ -22,7 +22,7 @@ from knightfall.agents import parse_agent
 from knightfall.errors import KnightfallError
 from knightfall.oracle.annotate import annotate
 from knightfall.oracle.grade import grade
-from knightfall.oracle.record import Decision, Record
+from knightfall.oracle.graded_games import Decision, Record
 from knightfall.position import Position
 from knightfall.reading import check
 from knightfall.web.lab.agent_names import agent_named, heuristic_named, listed_name, short_names

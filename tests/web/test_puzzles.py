@@ -14,7 +14,7 @@ import pytest
 from browser import CHROMIUM, file_url, opened
 
 import knightfall as kf
-from knightfall.oracle.record import phase_of
+from knightfall.oracle.graded_games import phase_of
 from knightfall.position import Position, other
 from knightfall.solver.solve import Solver
 from knightfall.web import puzzles as made

@@ -20,7 +20,7 @@ from typing import IO, Any
 import numpy as np
 
 from knightfall.arena import version
-from knightfall.arena.export import RUN_FORMAT
+from knightfall.arena.export_run import RUN_FORMAT
 from knightfall.arena.plan import (
     COLUMN_FORMATS,
     REASONS,

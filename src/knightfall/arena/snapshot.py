@@ -28,7 +28,7 @@ class Snapshot:
     """
 
     def __init__(self, folder: str, files: Mapping[str, str], agents: Iterable[str]) -> None:
-        from knightfall.isolation.scratch import copy_beside
+        from knightfall.isolation.scratch_folder import copy_beside
 
         self.folder = os.path.realpath(folder)
         self._agents: dict[str, str] = {}

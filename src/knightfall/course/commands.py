@@ -247,7 +247,7 @@ def check(
       knightfall course check .
       knightfall course check old/AIND-Isolation --json
     """
-    from knightfall.course.checker.examine import examine
+    from knightfall.course.checker.run_checks import examine
 
     found = examine(path, generation=generation, seconds=seconds)
     print_report(found, json=json)

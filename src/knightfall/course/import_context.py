@@ -27,7 +27,7 @@ from typing import Any
 
 from knightfall.course.generations import Generation, generation_named
 from knightfall.course.submission_files import files_named, imports_numpy, reachable
-from knightfall.isolation.scratch import copy_some
+from knightfall.isolation.scratch_folder import copy_some
 
 OURS = ("isolation", "sample_players")
 """The course's modules, which this package provides."""

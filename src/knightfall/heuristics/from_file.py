@@ -14,7 +14,7 @@ from typing import Any
 from knightfall.heuristics.features import FEATURES, RACE, describe, race
 from knightfall.heuristics.learned import line_value, view_of
 from knightfall.heuristics.model_file import by_view, read_model
-from knightfall.kernel.vectors import net_value, packed
+from knightfall.kernel.neural_net import net_value, packed
 
 Score = Callable[..., float]
 

@@ -19,8 +19,8 @@ from knightfall.heuristics.signature import published
 from knightfall.kernel.bits import Bits
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
+from knightfall.kernel.neural_net import net_value, packed
 from knightfall.kernel.rules import Geometry
-from knightfall.kernel.vectors import net_value, packed
 
 _u64, _i64, _f32, _f64 = types.uint64, types.int64, types.float32, types.float64
 

@@ -9,7 +9,7 @@ There is a model for each view: hunter to move, hunter waiting, runner to move, 
 linear model has a weight for each power of the phase (0, 1, 2) and each feature, and a bias for
 each power.  A net has one hidden layer.  Its arrays are those of the training library, with the
 scaling of the features included and the first layer rounded to multiples of 2⁻¹²
-(`kernel/vectors.py` explains why).
+(`kernel/neural_net.py` explains why).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from knightfall.errors import KnightfallError
-from knightfall.kernel.vectors import HIDDEN, UNIT
+from knightfall.kernel.neural_net import HIDDEN, UNIT
 from knightfall.reading import Between, Items, OneOf, check, check_format, parse_json, read_text
 
 FORMAT = "knightfall model 3"

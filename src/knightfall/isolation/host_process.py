@@ -31,7 +31,7 @@ from knightfall.isolation.agent_host import AT_ONCE, LineReader, TooLong
 from knightfall.isolation.exit_status import describe_end
 from knightfall.isolation.limits import agent_environment, submission_environment
 from knightfall.isolation.run_isolated import pass_output, start_thread
-from knightfall.isolation.scratch import scratch_of
+from knightfall.isolation.scratch_folder import scratch_of
 from knightfall.machine import ENOUGH, core_share
 
 GRACE = 0.5

@@ -14,7 +14,7 @@ from knightfall.files import atomic_write
 from knightfall.learning.data import Positions, everything
 from knightfall.learning.data_settings import DataSettings, Shard
 from knightfall.learning.split import SPLITS, kept
-from knightfall.oracle.record import PHASES
+from knightfall.oracle.graded_games import PHASES
 
 CARD, README, LOG = "card.json", "README.md", "log.jsonl"
 ROLES = ("hunter", "runner")

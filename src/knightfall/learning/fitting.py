@@ -23,7 +23,7 @@ from knightfall.files import atomic_write, make_folder
 from knightfall.heuristics.features import CONTACTS, FEATURES, STUDIED
 from knightfall.heuristics.model_file import KINDS, VIEWS, Model, as_json
 from knightfall.learning.data import Positions, read
-from knightfall.learning.fit_models import (
+from knightfall.learning.models import (
     SEEN_BY,
     Course,
     FeatureTable,

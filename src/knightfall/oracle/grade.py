@@ -23,8 +23,7 @@ from knightfall.display.table import Table
 from knightfall.display.terms import legend
 from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.isolation.sigint import enable_keyboard_interrupt
-from knightfall.oracle.measures import Auc, Bin, Scored, auc, clustered_error, quantile_bins
-from knightfall.oracle.record import (
+from knightfall.oracle.graded_games import (
     PHASES,
     ROLES,
     Analyst,
@@ -33,6 +32,7 @@ from knightfall.oracle.record import (
     draw_openings,
     records_of,
 )
+from knightfall.oracle.measures import Auc, Bin, Scored, auc, clustered_error, quantile_bins
 from knightfall.statistics.rates import Share
 
 if TYPE_CHECKING:

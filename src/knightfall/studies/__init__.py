@@ -7,5 +7,5 @@ EXTENSION = Extension(
     tables={"studies": "knightfall.studies.study_files:heuristic_table"},
     commands={"reproduce": "knightfall.studies.reproduce:reproduce"},
     panels={"reproduce": "Teach"},
-    pages={"studies": "knightfall.studies.page_part:STUDIES"},
+    pages={"studies": "knightfall.studies.lab_view:STUDIES"},
 )

@@ -16,12 +16,12 @@ from statistics import fmean, stdev
 from knightfall.board import Board
 from knightfall.display.numbers import percent, signed
 from knightfall.openings import openings
-from knightfall.oracle.record import PHASES, phase_of
+from knightfall.oracle.graded_games import PHASES, phase_of
 from knightfall.position import Position
 from knightfall.statistics.rates import Share, Z
 from knightfall.studies.comparisons import ClaimVerdict, Judgement, signed_interval
-from knightfall.studies.condition import Condition
 from knightfall.studies.costs import BASELINE, student_costs
+from knightfall.studies.playing_conditions import Condition
 from knightfall.studies.published import Fact, Study, WishFinding
 
 # -- facts ---------------------------------------------------------------------------------

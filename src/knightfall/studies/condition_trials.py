@@ -22,7 +22,7 @@ from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, data_folder
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions, parallel_map
 from knightfall.reading import Whole, check, parse_json, read_text
-from knightfall.studies.condition import Condition
+from knightfall.studies.playing_conditions import Condition
 from knightfall.studies.published import Study, studies
 
 # -- how likely published numbers are ------------------------------------------------------

@@ -25,7 +25,7 @@ from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, data_folder
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions, parallel_map
 from knightfall.openings import openings, shuffled
-from knightfall.oracle.record import PHASES, Phase, phase_of
+from knightfall.oracle.graded_games import PHASES, Phase, phase_of
 from knightfall.position import Position
 from knightfall.reading import Between, Whole, check, parse_json, read_text
 from knightfall.solver.solve import Solver

@@ -43,7 +43,8 @@ Measure = Literal["games", "power", "ply", "board", "depth", "cost", "choices"]
 """What `who` and `than` are compared by; `published.toml` explains each."""
 
 Phase = Literal["opening", "middle", "end"]
-"""As in `knightfall.oracle.record`, which imports Numba: the lab's server must load without it."""
+"""Equal to the type in `knightfall.oracle.graded_games`, which the lab's server cannot import:
+that module needs Numba."""
 
 Fact = Literal[
     "second_player_wins",

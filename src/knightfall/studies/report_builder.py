@@ -14,12 +14,12 @@ from knightfall.arena.store import Run
 from knightfall.studies.claims import Evidence, judge_claim, judge_order, meaning
 from knightfall.studies.comparisons import Range, compare_scores, contradictions
 from knightfall.studies.computed_facts import FINDINGS, FactInputs
-from knightfall.studies.condition import Condition
-from knightfall.studies.condition_fit import StudyFit, loglikelihood
 from knightfall.studies.condition_trials import Cell
 from knightfall.studies.costs import compiled_costs
+from knightfall.studies.fit_conditions import StudyFit, loglikelihood
 from knightfall.studies.oracle_grades import OPENINGS, Choices, HeuristicGrade
 from knightfall.studies.plans import FORFEITS, POWER, SIZES, STUDENTS, BudgetName, nodes_of
+from knightfall.studies.playing_conditions import Condition
 from knightfall.studies.printed_tables import PrintedExample, PrintedTable
 from knightfall.studies.published import Study, Wish
 from knightfall.studies.run_results import (

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from knightfall.arena.plan import Plan
     from knightfall.arena.store import Run
     from knightfall.isolation.parallel_map import RunnerOptions
-    from knightfall.studies.condition_fit import StudyFit
+    from knightfall.studies.fit_conditions import StudyFit
     from knightfall.studies.oracle_grades import Choices, HeuristicGrade
     from knightfall.studies.published import Study
 
@@ -102,8 +102,8 @@ def reproduce(
     from knightfall.files import atomic_write
     from knightfall.isolation.parallel_map import RunnerOptions
     from knightfall.studies import plans
-    from knightfall.studies.condition_fit import as_json, fit_of
     from knightfall.studies.document import why_no_charts, write_report
+    from knightfall.studies.fit_conditions import as_json, fit_of
     from knightfall.studies.report_builder import build_report
 
     options = RunnerOptions(workers, dask)
@@ -223,7 +223,7 @@ def _fitted(chosen: Sequence[Study], seed: int, options: RunnerOptions) -> Mappi
     from knightfall.cli.terminal import INTERRUPTED, say
     from knightfall.display.progress import progress
     from knightfall.isolation.parallel_map import on_all_cores
-    from knightfall.studies.condition_fit import fit, number_of_trials
+    from knightfall.studies.fit_conditions import fit, number_of_trials
 
     try:
         with progress("trials", number_of_trials(chosen)) as show:

@@ -16,7 +16,7 @@ from knightfall.statistics.rates import Z
 from knightfall.studies.claims import ONCE, TableOrder
 from knightfall.studies.comparisons import MARKS, Judgement
 from knightfall.studies.computed_facts import WishResult
-from knightfall.studies.condition_fit import HalfFit, TriedTime, TriedVariant, rounded_json
+from knightfall.studies.fit_conditions import HalfFit, TriedTime, TriedVariant, rounded_json
 from knightfall.studies.oracle_grades import HeuristicGrade
 from knightfall.studies.plans import BUDGETS, TITLES, BudgetName
 from knightfall.studies.published import Erratum

@@ -207,7 +207,7 @@ def spread(found: Iterable[PuzzleCandidate], number: int) -> list[PuzzleCandidat
 
     Where a theme is too rare, candidates with it replace others of the same difficulty.
     """
-    from knightfall.oracle.record import phase_of
+    from knightfall.oracle.graded_games import phase_of
 
     different = {likeness(one.position): one for one in found}
     of_fen = {one.fen: one for one in different.values()}

@@ -40,7 +40,7 @@ def export(
       knightfall runs export 3 --format jsonl --output run3.jsonl
       knightfall runs export 3 --format parquet --output run3.parquet
     """
-    from knightfall.arena.export import FORMATS, export_lines, export_parquet
+    from knightfall.arena.export_run import FORMATS, export_lines, export_parquet
     from knightfall.display.progress import progress
     from knightfall.files import atomic_writer, check_output
 
@@ -126,7 +126,7 @@ def backup(
       knightfall runs backup arena-monday.sqlite
       knightfall runs backup /mnt/usb/course.sqlite --store course.sqlite --force
     """
-    from knightfall.arena.export import back_up
+    from knightfall.arena.export_run import back_up
     from knightfall.arena.store import Store
     from knightfall.display.numbers import count
     from knightfall.display.progress import progress

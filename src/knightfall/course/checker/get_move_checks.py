@@ -12,7 +12,7 @@ from math import inf
 from typing import Any
 
 from knightfall.course.board_common import Cell
-from knightfall.course.checker.examination import Finding, Kind
+from knightfall.course.checker.check_report import Finding, Kind
 from knightfall.course.checker.fixtures import EARLY, LATE, LOST, MIDDLE, NEAR_THE_END, TIES, Place
 from knightfall.course.checker.recording_board import CALL_MILLIS, Clock, Watch
 from knightfall.course.checker.submission_api import WAYS, Subject, is_move, is_no_move, shown

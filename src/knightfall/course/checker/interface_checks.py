@@ -8,7 +8,7 @@ from functools import partial
 from math import isnan
 from typing import Any
 
-from knightfall.course.checker.examination import KINDS, Finding
+from knightfall.course.checker.check_report import KINDS, Finding
 from knightfall.course.checker.fixtures import EARLY, LATE, MIDDLE, NEAR_THE_END, STUCK, Place
 from knightfall.course.checker.recording_board import Clock, Watch
 from knightfall.course.checker.submission_api import (

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from knightfall.course.board_common import Cell
-from knightfall.course.checker.examination import Finding, Kind
+from knightfall.course.checker.check_report import Finding, Kind
 from knightfall.course.checker.fixtures import EARLY, LATE, MIDDLE, PUZZLES, STUCK, TIES, Place
 from knightfall.course.checker.get_move_checks import MOVE_MILLIS, ask_move
 from knightfall.course.checker.recording_board import Path, ScoreFn, Watch, scrambled

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from knightfall.course.board_common import Cell
-from knightfall.course.checker.examination import NO_MOVE, Finding, Kind
+from knightfall.course.checker.check_report import NO_MOVE, Finding, Kind
 from knightfall.course.checker.fixtures import OPPONENT, Place
 from knightfall.course.checker.recording_board import (
     MOST_CALLS,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from knightfall.course.checker.examination import Finding
+from knightfall.course.checker.check_report import Finding
 from knightfall.course.checker.submission_api import Subject, error_text, shown
 from knightfall.course.generation_successor import DebugState, Isolation
 from knightfall.course.successor_moves import Put, all_puts

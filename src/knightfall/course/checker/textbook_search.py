@@ -14,7 +14,7 @@ from math import inf
 from typing import Any
 
 from knightfall.course.board_common import Cell
-from knightfall.course.checker.examination import Kind
+from knightfall.course.checker.check_report import Kind
 from knightfall.course.checker.fixtures import Place
 from knightfall.course.checker.recording_board import Path, ScoreFn, Watch
 from knightfall.course.checker.submission_api import is_move

@@ -12,10 +12,10 @@ from typing import Any
 from urllib.parse import quote
 
 from knightfall.arena.results import no_verdict
+from knightfall.course.classroom.class_games import Conditions
 from knightfall.course.classroom.class_table import ClassTable, StudentRow
 from knightfall.course.classroom.lessons import to_dict as lessons_dict
 from knightfall.course.classroom.roster import Likeness, Student
-from knightfall.course.classroom.season import Conditions
 from knightfall.course.classroom.student_page import STYLE, never_moved_page, student_page, table
 from knightfall.course.trial.game_judging import KINDS, OWN_CLOCK
 from knightfall.display.numbers import count, for_json, interval, percent, plus_minus

@@ -13,12 +13,8 @@ from knightfall.arena.plan import enter
 from knightfall.arena.run_options import Notice
 from knightfall.arena.store import Run, Store
 from knightfall.course.agent import TIME
-from knightfall.course.checker.examine import examine
-from knightfall.course.classroom.class_report import ClassReport
-from knightfall.course.classroom.class_table import Met, pairs_met, table_of
-from knightfall.course.classroom.lessons import Games, Lessons, from_json, lessons_of, to_dict
-from knightfall.course.classroom.roster import Student, near_identical, read_class
-from knightfall.course.classroom.season import (
+from knightfall.course.checker.run_checks import examine
+from knightfall.course.classroom.class_games import (
     Conditions,
     Season,
     in_protocol,
@@ -27,6 +23,10 @@ from knightfall.course.classroom.season import (
     own_plan,
     usual_opponents,
 )
+from knightfall.course.classroom.class_report import ClassReport
+from knightfall.course.classroom.class_table import Met, pairs_met, table_of
+from knightfall.course.classroom.lessons import Games, Lessons, from_json, lessons_of, to_dict
+from knightfall.course.classroom.roster import Student, near_identical, read_class
 from knightfall.course.classroom.successor_class import play_successor_class
 from knightfall.course.trial.successor_games import entered
 from knightfall.display.printable import json_line

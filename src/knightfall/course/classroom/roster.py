@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
-from knightfall.course.checker.examination import Examination
+from knightfall.course.checker.check_report import Examination
 from knightfall.course.generations import generation_named
 from knightfall.course.submission import Reference, Submission, parse_reference, read_submission
 from knightfall.course.submission_files import USUAL, reachable

@@ -17,16 +17,16 @@ from typing import Any
 from knightfall.arena import version
 from knightfall.arena.plan import Entrant, files_of
 from knightfall.arena.run_options import Notice
-from knightfall.course.classroom.class_table import Met
-from knightfall.course.classroom.lessons import Lessons
-from knightfall.course.classroom.roster import Student, refuse_if_none_plays
-from knightfall.course.classroom.season import (
+from knightfall.course.classroom.class_games import (
     Conditions,
     circle,
     entrant_of,
     finishes_none,
     load_each,
 )
+from knightfall.course.classroom.class_table import Met
+from knightfall.course.classroom.lessons import Lessons
+from knightfall.course.classroom.roster import Student, refuse_if_none_plays
 from knightfall.course.trial.game_judging import count_loss
 from knightfall.course.trial.successor_games import (
     SAMPLES,

@@ -25,7 +25,7 @@ from knightfall.board import Board
 from knightfall.course.agent import CourseAgent, RemoteSubmission
 from knightfall.errors import AgentFailure
 from knightfall.oracle.grade import WinsKept, count_wins_kept
-from knightfall.oracle.record import Decision, phase_of
+from knightfall.oracle.graded_games import Decision, phase_of
 from knightfall.picture import text as picture
 from knightfall.position import Position, Side
 from knightfall.solver.atlas import canonical

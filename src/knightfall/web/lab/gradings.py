@@ -21,7 +21,7 @@ from knightfall.display.numbers import for_json
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError
 from knightfall.oracle.grade import Grade, grade_of_records
-from knightfall.oracle.record import PHASES, ROLES, Analyst, Decision, Record, for_game
+from knightfall.oracle.graded_games import PHASES, ROLES, Analyst, Decision, Record, for_game
 from knightfall.position import Position
 from knightfall.reading import Whole, check, parse_json, read_bytes
 from knightfall.search.budget import Report

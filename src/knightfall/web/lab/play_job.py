@@ -143,7 +143,7 @@ def _grade(spec: dict[str, Any], send: Send) -> int:
     from knightfall.arena.snapshot import Snapshot
     from knightfall.arena.store import now
     from knightfall.board import Board
-    from knightfall.oracle.record import draw_openings, records_of
+    from knightfall.oracle.graded_games import draw_openings, records_of
     from knightfall.web.lab.gradings import Gradings, RecordingPlayer
 
     board = Board.named(spec["board"])

@@ -17,10 +17,10 @@ from knightfall.display.printable import json_line, printable
 from knightfall.errors import KnightfallError, NotFound
 from knightfall.isolation.limits import exit_with_parent
 from knightfall.isolation.run_isolated import take_streams
-from knightfall.web.lab import run_facts
+from knightfall.web.lab import run_summary
 from knightfall.web.lab.agent_names import short_names
 from knightfall.web.lab.gradings import Gradings, StoredGrading
-from knightfall.web.lab.run_facts import game_truth
+from knightfall.web.lab.run_summary import game_truth
 
 VERDICTS = 0.5
 """Seconds that computing verdicts may take for one list of runs."""
@@ -99,7 +99,7 @@ class StoreReader:
                 if time.monotonic() > until:
                     break
                 try:
-                    found_out = run_facts.verdict(store.run(info.id))
+                    found_out = run_summary.verdict(store.run(info.id))
                 except KnightfallError as error:  # list the other runs all the same
                     found_out = str(error)
                 self._verdicts[info.id] = found_out or info.verdict
@@ -124,12 +124,12 @@ class StoreReader:
         if kept is None or kept[0] != state:
             while len(self._reports) >= 16:
                 self._reports.pop(next(iter(self._reports)))
-            kept = self._reports[run] = state, run_facts.about(found)
-        return {**kept[1], "resume": run_facts.resuming(found)}
+            kept = self._reports[run] = state, run_summary.about(found)
+        return {**kept[1], "resume": run_summary.resuming(found)}
 
     def games(self, run: int, **wanted: Any) -> dict[str, Any]:
-        """Return the games of a run that pass some filters; see `run_facts.games`."""
-        return run_facts.games(self._run(run), **wanted)
+        """Return the games of a run that pass some filters; see `run_summary.games`."""
+        return run_summary.games(self._run(run), **wanted)
 
     def game(self, run: int, pair: int, game: int) -> dict[str, Any]:
         """Return one game of a run with its moves."""
@@ -138,7 +138,7 @@ class StoreReader:
             raise NotFound(
                 f"there is no pair {pair} in run {run}: it has {found.played:,}, counted from 0"
             )
-        return run_facts.one_game(found, pair, game)
+        return run_summary.one_game(found, pair, game)
 
     def truth(self, run: int, pair: int, game: int) -> dict[str, Any]:
         """Return who was winning a game at its opening, and which moves threw the win away."""
@@ -161,7 +161,7 @@ class StoreReader:
             "grading": _grading_in_short(found),
             "grade": None if grade is None else grade.to_dict(),
             "games": list(found.games),
-            "resume": run_facts.grading_resuming(found),
+            "resume": run_summary.grading_resuming(found),
             "agent": found.header["agent"],
         }
 

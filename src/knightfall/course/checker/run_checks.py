@@ -7,7 +7,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from knightfall.course.checker.examination import (
+from knightfall.course.checker.check_report import (
     BY_ID,
     KINDS,
     Check,
@@ -32,7 +32,7 @@ from knightfall.reading import read_bytes
 SECONDS = 10.0
 """Default time limit of one check in seconds.  Most take some milliseconds."""
 
-HOSTED = "knightfall.course.checker.hosted_checks:HostedChecks"
+HOSTED = "knightfall.course.checker.checks_in_process:HostedChecks"
 """The import path of the class that runs in the separate process."""
 
 MOST_PRINTED = 20_000

@@ -19,7 +19,8 @@ from typing import Any
 from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
 from knightfall.reading import Between, OneOf, Whole, check, decoded, parse_json
-from knightfall.studies.condition import (
+from knightfall.studies.condition_trials import Cell, Prediction, play_trials
+from knightfall.studies.playing_conditions import (
     TIMES,
     Condition,
     condition_source,
@@ -27,7 +28,6 @@ from knightfall.studies.condition import (
     plausible,
     variants,
 )
-from knightfall.studies.condition_trials import Cell, Prediction, play_trials
 from knightfall.studies.published import CONDITION_PARTS, Study
 from knightfall.studies.student_options import CHOICES
 

@@ -26,7 +26,7 @@ from knightfall.files import atomic_write
 from knightfall.heuristics.features import FEATURES, NUMBER, RACE, describe_all, race_all
 from knightfall.heuristics.model_file import POWERS, VIEWS, Floats, Model, rounded
 from knightfall.kernel.geometry import geometry
-from knightfall.kernel.vectors import HIDDEN
+from knightfall.kernel.neural_net import HIDDEN
 
 # -- tables of features -----------------------------------------------------------------------
 

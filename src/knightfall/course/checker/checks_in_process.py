@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from knightfall.course.checker import successor_checks
-from knightfall.course.checker.examination import KINDS, Finding, Outcome
+from knightfall.course.checker.check_report import KINDS, Finding, Outcome
 from knightfall.course.checker.get_move_checks import (
     answers_in_time,
     deepens,

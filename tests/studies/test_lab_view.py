@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from knightfall.studies import page_part
+from knightfall.studies import lab_view
 
 
 class Tables(HTMLParser):
@@ -86,8 +86,8 @@ TOLD: dict[str, Any] = {
 
 
 def test_each_heading_stands_over_its_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_part, "in_short", lambda: TOLD)
-    html = page_part.fragment()
+    monkeypatch.setattr(lab_view, "in_short", lambda: TOLD)
+    html = lab_view.fragment()
     assert Tables(html).tables == {
         "Win rates in %, first": [
             {
@@ -115,7 +115,7 @@ def test_each_heading_stands_over_its_values(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_without_a_report_there_are_the_claims_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_part, "in_short", lambda: {**TOLD, "report": False, "budgets": []})
-    html = page_part.fragment()
+    monkeypatch.setattr(lab_view, "in_short", lambda: {**TOLD, "report": False, "budgets": []})
+    html = lab_view.fragment()
     assert "There is no report on them here." in html
     assert "/studies" not in html
