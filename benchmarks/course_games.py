@@ -13,8 +13,7 @@ import numpy as np
 from knightfall.agents import Agent
 from knightfall.arena.plan import PairTask
 from knightfall.arena.play import agent_with_seed
-from knightfall.kernel.geometry import geometry
-from knightfall.kernel.rules import words
+from knightfall.kernel.rules import geometry, words
 from knightfall.position import Position
 from knightfall.search.search_state import DTYPE, any_move
 

@@ -17,8 +17,7 @@ from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.registry import published_ids
 from knightfall.kernel.bits import call_heuristic
 from knightfall.kernel.compile import compiled, quiet
-from knightfall.kernel.geometry import GEOMETRY, geometry
-from knightfall.kernel.rules import words
+from knightfall.kernel.rules import GEOMETRY, geometry, words
 from knightfall.search.run_search import LEAF_STEP_LIMIT
 
 from .measure import fastest, seconds_of

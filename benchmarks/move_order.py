@@ -20,8 +20,7 @@ from itertools import product
 
 from knightfall.board import Board
 from knightfall.display.printable import print_line
-from knightfall.kernel.geometry import geometry
-from knightfall.kernel.rules import spread, words
+from knightfall.kernel.rules import geometry, spread, words
 from knightfall.learning.split import SPLITS, class_splits, classes
 from knightfall.position import Position
 from knightfall.solver.atlas import position_of

@@ -16,8 +16,7 @@ import numpy as np
 from knightfall.agents import COURSE_NODES
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import Evaluator, evaluator
-from knightfall.kernel.geometry import geometry
-from knightfall.kernel.rules import words
+from knightfall.kernel.rules import geometry, words
 from knightfall.position import Position
 from knightfall.search.alphabeta import plain_deepening
 from knightfall.search.budget import DEEPEST

@@ -18,7 +18,7 @@ from knightfall.course import generation_2017a, generation_oldest
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.registry import REGISTRY, published_ids
 from knightfall.heuristics.signature import evaluate_at
-from knightfall.kernel.geometry import geometry
+from knightfall.kernel.rules import geometry
 from knightfall.oracle.batch_evaluation import Viewpoint, evaluate
 from knightfall.position import Position, Side
 

@@ -30,8 +30,7 @@ from knightfall.heuristics import REGISTRY, reachability, staged
 from knightfall.heuristics.registry import PARAMETERS, PUBLISHED, STUDIES
 from knightfall.heuristics.signature import ready
 from knightfall.kernel.compile import cache_folder, compile_later
-from knightfall.kernel.geometry import NO_LIMIT, geometry
-from knightfall.kernel.rules import words
+from knightfall.kernel.rules import NO_LIMIT, geometry, words
 from knightfall.position import Position, Side, other
 
 SPECIFIED = {
@@ -473,7 +472,7 @@ import numpy as np
 from knightfall.heuristics import REGISTRY
 from knightfall.heuristics.signature import ready
 from knightfall.kernel.compile import compile_later
-from knightfall.kernel.geometry import geometry
+from knightfall.kernel.rules import geometry
 from knightfall.kernel.rules import words
 from knightfall.position import Position
 position = Position.from_fen("2*1*/**N2/3*1/1*3/3n1 w")

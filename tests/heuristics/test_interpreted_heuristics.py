@@ -36,7 +36,7 @@ from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.signature import published
 from knightfall.heuristics.user_heuristic import HeuristicWarning, plain_board, warn_once
 from knightfall.kernel.bits import count
-from knightfall.kernel.geometry import geometry
+from knightfall.kernel.rules import geometry
 from knightfall.position import Position
 from knightfall.search.budget import Budget
 from knightfall.search.run_search import SEARCHES, run_search

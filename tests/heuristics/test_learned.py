@@ -18,9 +18,8 @@ from knightfall.heuristics.explain import explain
 from knightfall.heuristics.features import FEATURES, RACE
 from knightfall.heuristics.learned import LINEAR, NET
 from knightfall.heuristics.model_file import read_model
-from knightfall.kernel.geometry import geometry
 from knightfall.kernel.neural_net import HIDDEN, UNIT
-from knightfall.kernel.rules import words
+from knightfall.kernel.rules import geometry, words
 from knightfall.learning.models import SEEN_BY
 from knightfall.position import Position
 

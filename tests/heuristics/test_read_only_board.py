@@ -12,7 +12,7 @@ from knightfall.arena.play import play_pair
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
-from knightfall.kernel.geometry import Seal, geometry
+from knightfall.kernel.rules import Seal, geometry
 from knightfall.search.budget import Budget
 from knightfall.search.run_search import SEARCHES, run_search
 

@@ -16,8 +16,12 @@ from strategies import WORDS, boards, odd_positions, positions
 
 from knightfall.board import UNREACHABLE, Board
 from knightfall.kernel.bits import bit, count, each, first, rest
-from knightfall.kernel.geometry import GEOMETRY, POCKET, RINGS, bitset, geometry
 from knightfall.kernel.rules import (
+    GEOMETRY,
+    POCKET,
+    RINGS,
+    bitset,
+    geometry,
     mobility,
     moves,
     perft,

@@ -26,8 +26,8 @@ from knightfall.agents import agent, parse_agent
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.kernel import interrupt
-from knightfall.kernel.geometry import NO_LIMIT, geometry
 from knightfall.kernel.interrupt import Alarm, Stopwatch, stopwatch
+from knightfall.kernel.rules import NO_LIMIT, geometry
 from knightfall.position import Position
 from knightfall.search.budget import DEEPEST, LONGEST, Budget, parse_budget
 
@@ -156,13 +156,13 @@ def test_the_stopwatch_stops_a_search(id: str, plain: str) -> None:
         assert report.move in ENDLESS.legal_moves
 
 
-@pytest.mark.skipif(not interrupt._CLOCK, reason="compiled code cannot read a clock here")
+@pytest.mark.skipif(not interrupt.CLOCK, reason="compiled code cannot read a clock here")
 def test_a_search_heeds_the_clock_even_if_nobody_rings(monkeypatch: pytest.MonkeyPatch) -> None:
     thinker = agent("id(improved, nodes=300000000, time=40ms)")
     monkeypatch.setattr(Alarm, "ring", lambda alarm: None)
     report = thinker.analyse(ENDLESS)
     assert 0 < report.nodes < 300_000_000
-    monkeypatch.setattr(interrupt, "_CLOCK", 0)  # without a clock only the node limit stops it
+    monkeypatch.setattr(interrupt, "CLOCK", 0)  # without a clock only the node limit stops it
     assert agent("id(improved, nodes=300000, time=1ms)").analyse(ENDLESS).nodes == 300_000
 
 

@@ -18,8 +18,7 @@ from strategies import boards, odd_positions, positions
 
 from knightfall.agents import parse_agent
 from knightfall.board import Board
-from knightfall.kernel.geometry import NO_LIMIT, bitset, geometry
-from knightfall.kernel.rules import path_bound, reach
+from knightfall.kernel.rules import NO_LIMIT, bitset, geometry, path_bound, reach
 from knightfall.position import Position, Side
 from knightfall.search.search_state import DTYPE
 from knightfall.search.separation import (

@@ -15,7 +15,7 @@ import pytest
 
 MEASURED = """
 import json, os, sys, threading
-import knightfall.kernel.geometry as geometry
+from knightfall.kernel import rules
 import knightfall.search.table as table
 import knightfall.solver.atlas as atlas
 import knightfall.solver.engine as engine
@@ -28,7 +28,7 @@ engine.Engine.occupy_memory = lambda one: (made.append(one), occupied(one))
 
 def done_once():
     return {
-        "geometries": geometry._master.cache_info().misses,
+        "geometries": rules._master.cache_info().misses,
         "tables": len(getattr(table._tables, "held", {})),
         "engines": len(made),
         "mirror images": atlas._images.cache_info().misses,

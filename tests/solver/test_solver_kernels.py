@@ -22,8 +22,7 @@ from strategies import WORDS
 
 import knightfall.solver as package
 from knightfall.board import Board
-from knightfall.kernel.geometry import GEOMETRY, geometry
-from knightfall.kernel.rules import words
+from knightfall.kernel.rules import GEOMETRY, geometry, words
 from knightfall.position import Position
 from knightfall.solver import distance, proof_table, reflection, winloss
 from knightfall.solver.proof_table import DTYPE, STATE

@@ -23,8 +23,7 @@ from solver_helpers import Proofs
 from strategies import odd_positions, positions
 
 from knightfall.board import Board
-from knightfall.kernel.geometry import bitset
-from knightfall.kernel.rules import words
+from knightfall.kernel.rules import bitset, words
 from knightfall.position import Position, Side, other
 from knightfall.solver import proof_table
 from knightfall.solver.engine import Engine

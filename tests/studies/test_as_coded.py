@@ -23,8 +23,7 @@ from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.expression import parse_heuristic
 from knightfall.heuristics.registry import LEARNED_HEURISTICS, PARAMETERS, PUBLISHED, published_ids
 from knightfall.heuristics.signature import evaluate_at
-from knightfall.kernel.geometry import RULES, geometry, rules_of
-from knightfall.kernel.rules import words
+from knightfall.kernel.rules import RULES, geometry, rules_of, words
 from knightfall.position import Position, Side
 from knightfall.studies import as_coded
 from knightfall.studies.plans import league_heuristics

@@ -14,7 +14,7 @@ from knightfall.agents import Agent, parse_agent
 from knightfall.arena.plan import PairTask
 from knightfall.arena.play import play_pair
 from knightfall.errors import AgentFailure, KnightfallError
-from knightfall.kernel.geometry import POCKET
+from knightfall.kernel.rules import POCKET
 from knightfall.position import Position
 from knightfall.studies.costs import student_costs
 from knightfall.studies.student_options import CHOICES, StudentOptions

@@ -23,8 +23,8 @@ from knightfall.heuristics.explain import explain
 from knightfall.heuristics.registry import published_ids
 from knightfall.heuristics.user_heuristic import HeuristicWarning
 from knightfall.heuristics.vocabulary import cut_short, steps_left, time_left
-from knightfall.kernel.geometry import geometry
 from knightfall.kernel.interrupt import stop_in
+from knightfall.kernel.rules import geometry
 from knightfall.position import Position, Side
 from knightfall.search.budget import LEAF_STEP_LIMIT, Budget
 from knightfall.search.run_search import SEARCHES, run_search

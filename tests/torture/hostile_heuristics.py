@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from textwrap import dedent, indent
 from typing import Literal
 
-from knightfall.kernel.geometry import FIELDS
+from knightfall.kernel.rules import FIELDS
 
 NODES = 60
 """The node budget of each agent, by which its heuristic recognises a game."""
@@ -299,9 +299,9 @@ HOSTILE: tuple[Hostile, ...] = (
     Hostile(
         "rewrites our rules when loaded",
         _at_import(
-            "import knightfall.kernel.geometry as geometry\n"
+            "import knightfall.kernel.rules as rules\n"
             "from knightfall.board import Board\n"
-            "master = geometry._master(Board.of(7, 7))\n"
+            "master = rules._master(Board.of(7, 7))\n"
             "ctypes.memset(master.ctypes.data + 48, 0, 8 * 30)"
         ),
         "at large",

@@ -18,8 +18,7 @@ from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.explain import explain
 from knightfall.heuristics.expression import Id, parse_heuristic
 from knightfall.heuristics.registry import REGISTRY
-from knightfall.kernel.geometry import FIELDS, NO_LIMIT, geometry
-from knightfall.kernel.rules import perft_of, words
+from knightfall.kernel.rules import FIELDS, NO_LIMIT, geometry, perft_of, words
 from knightfall.openings import openings
 from knightfall.position import Position
 from knightfall.search.budget import Budget

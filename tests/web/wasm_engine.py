@@ -19,8 +19,7 @@ from knightfall.heuristics.expression import (
     Term,
     parse_heuristic,
 )
-from knightfall.kernel.geometry import NO_LIMIT
-from knightfall.kernel.rules import words
+from knightfall.kernel.rules import NO_LIMIT, words
 from knightfall.position import Position
 from knightfall.search.table import size_for
 from knightfall.web.engine.build import ABOUT, ENGINE

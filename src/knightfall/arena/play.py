@@ -24,9 +24,8 @@ from knightfall.arena.plan import GameRecord, PairRecord, PairTask, Reason, game
 from knightfall.board import Board
 from knightfall.display.printable import storable
 from knightfall.errors import AgentFailure, KnightfallError, RunnerFailure
-from knightfall.kernel.geometry import rules_of
-from knightfall.kernel.interrupt import clock_address
-from knightfall.kernel.rules import words
+from knightfall.kernel.interrupt import CLOCK
+from knightfall.kernel.rules import rules_of, words
 from knightfall.machine import ENOUGH, wait_for_core
 from knightfall.position import Position, Side, other
 from knightfall.search import run_search
@@ -224,7 +223,7 @@ class _Workspace:
         self.state = np.zeros(1, STATE_DTYPE)
         self.players = np.zeros(2, SETTINGS_DTYPE)
         self.game = np.zeros(1, GAME_DTYPE)
-        self.game["clock"] = clock_address()
+        self.game["clock"] = CLOCK
         self.game["dial"] = self.game["reading"].ctypes.data
         self.tables: dict[int, Any] = {}
 
@@ -397,9 +396,10 @@ def forget_agents() -> None:
     with _preparing:
         _ready.difference_update(_with_users_code)
         _tried.difference_update(_with_users_code)
-        _with_users_code.clear()
         _not_compiled.clear()
-        searcher.cache_clear()
+        if _with_users_code:
+            searcher.cache_clear()
+        _with_users_code.clear()
 
 
 # Sets of agent strings, except for `_not_compiled`.

@@ -18,8 +18,7 @@ from numba import types
 from knightfall.heuristics.signature import published
 from knightfall.kernel.bits import Bits, first, rest
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY
-from knightfall.kernel.rules import Geometry, mobility, moves
+from knightfall.kernel.rules import GEOMETRY, Geometry, mobility, moves
 
 _u64, _i64 = types.uint64, types.int64
 

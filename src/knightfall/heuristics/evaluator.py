@@ -30,9 +30,8 @@ from knightfall.heuristics.registry import (
 from knightfall.heuristics.signature import HEURISTIC, evaluate_at, ready
 from knightfall.kernel.bits import count
 from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
-from knightfall.kernel.geometry import READ_ONLY, GeometryArray, Seal, geometry
 from knightfall.kernel.interrupt import run_interruptibly, stop_function
-from knightfall.kernel.rules import words
+from knightfall.kernel.rules import READ_ONLY, GeometryArray, Seal, geometry, words
 from knightfall.position import Position, Side
 from knightfall.user_files import UserFunction, line_in
 

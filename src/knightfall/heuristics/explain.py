@@ -172,8 +172,7 @@ def explain(position: Position, heuristic: str, side: Side | None = None) -> Exp
 
 def _cluster(position: Position) -> Cluster:
     from knightfall.heuristics.aggressive import least_blocked
-    from knightfall.kernel.geometry import geometry
-    from knightfall.kernel.rules import words
+    from knightfall.kernel.rules import geometry, words
 
     board = position.board
     sheet = geometry(board)[0]
@@ -197,8 +196,7 @@ def _learned(position: Position) -> Explanation:
     from knightfall.heuristics.features import FEATURES, NUMBER, describe_all
     from knightfall.heuristics.learned import LINEAR
     from knightfall.heuristics.model_file import POWERS, read_model
-    from knightfall.kernel.geometry import geometry
-    from knightfall.kernel.rules import words
+    from knightfall.kernel.rules import geometry, words
 
     open, mover, waiter = words(position)
     table = np.zeros((1, NUMBER), np.float32)

@@ -27,8 +27,16 @@ from knightfall.heuristics.directional import parts, total_weight, weight
 from knightfall.heuristics.reachability import from_center, knights_apart
 from knightfall.kernel.bits import Bits, count
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY, RINGS
-from knightfall.kernel.rules import Geometry, onward, path_bound, reach, space, spread
+from knightfall.kernel.rules import (
+    GEOMETRY,
+    RINGS,
+    Geometry,
+    onward,
+    path_bound,
+    reach,
+    space,
+    spread,
+)
 
 _u64, _i64, _f32 = types.uint64, types.int64, types.float32
 

@@ -18,9 +18,8 @@ from knightfall.heuristics.model_file import FOLDER, by_view, read_model
 from knightfall.heuristics.signature import published
 from knightfall.kernel.bits import Bits
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.neural_net import net_value, packed
-from knightfall.kernel.rules import Geometry
+from knightfall.kernel.rules import GEOMETRY, Geometry
 
 _u64, _i64, _f32, _f64 = types.uint64, types.int64, types.float32, types.float64
 

@@ -9,8 +9,7 @@ from numba import types
 from knightfall.heuristics.signature import published
 from knightfall.kernel.bits import Bits, count
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY, RINGS
-from knightfall.kernel.rules import Geometry, moves, spread
+from knightfall.kernel.rules import GEOMETRY, RINGS, Geometry, moves, spread
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 

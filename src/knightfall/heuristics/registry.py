@@ -2,7 +2,7 @@
 
 A heuristic is a pure function ``(board, open, me, opp, to_move) -> float``:
 
-- ``board`` is the geometry record (`knightfall.kernel.geometry`): sizes, knight moves, distances;
+- ``board`` is the geometry record (`knightfall.kernel.rules`): sizes, knight moves, distances;
 - ``open`` is the set of open cells, one bit each;
 - ``me`` and ``opp`` are the cells of the player evaluated and of its opponent;
 - ``to_move`` is the cell of the side to move, so ``to_move == me`` means that it is my turn.

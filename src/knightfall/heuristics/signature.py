@@ -10,7 +10,7 @@ from numba import types
 
 from knightfall.kernel.bits import call_heuristic
 from knightfall.kernel.compile import compile_later, compiled
-from knightfall.kernel.geometry import GEOMETRY
+from knightfall.kernel.rules import GEOMETRY
 
 HEURISTIC = types.float64(GEOMETRY, types.uint64, types.int64, types.int64, types.int64)
 """The signature of every heuristic, published or a user's."""

@@ -17,9 +17,8 @@ from knightfall.heuristics.signature import published
 from knightfall.kernel import rules
 from knightfall.kernel.bits import Bits, bit, count, first, rest
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.interrupt import cut_short, steps_left
-from knightfall.kernel.rules import Geometry, moves, path_bound, reach, space, tightest
+from knightfall.kernel.rules import GEOMETRY, Geometry, moves, path_bound, reach, space, tightest
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 _pair = types.UniTuple(_i64, 2)

@@ -28,9 +28,8 @@ from knightfall.heuristics.registry import Score, check_parameters, ready_for_py
 from knightfall.heuristics.signature import HEURISTIC, evaluate_at, note_failure
 from knightfall.kernel.board_view import BOARD_VIEW, find_board_write, view
 from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
-from knightfall.kernel.geometry import FIELDS, READ_ONLY, GeometryArray, geometry
 from knightfall.kernel.interrupt import run_interruptibly
-from knightfall.kernel.rules import words
+from knightfall.kernel.rules import FIELDS, READ_ONLY, GeometryArray, geometry, words
 from knightfall.position import Position
 from knightfall.user_files import UserFunction, describe, line_in
 

@@ -11,9 +11,8 @@ from numba import types
 from knightfall.kernel import bits, rules
 from knightfall.kernel.bits import Bits, count, each, rest
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.interrupt import cut_short, steps_left, time_left
-from knightfall.kernel.rules import Geometry, onward, spread
+from knightfall.kernel.rules import GEOMETRY, Geometry, onward, spread
 
 _u64, _i64 = types.uint64, types.int64
 

@@ -19,7 +19,7 @@ from numba.core.imputils import lower_cast, lower_setattr_generic
 from numba.core.typeconv import Conversion
 from numba.extending import intrinsic, register_model
 
-from knightfall.kernel.geometry import GEOMETRY
+from knightfall.kernel.rules import GEOMETRY
 
 _NAME = "read-only board"
 _REFUSED = "Cannot modify"  # Numba's own words about read-only arrays

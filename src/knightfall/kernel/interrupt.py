@@ -29,8 +29,7 @@ from knightfall.errors import AgentFailure
 from knightfall.isolation.sigint import DeferredSigint, enable_keyboard_interrupt
 from knightfall.kernel.bits import CLOCK_MONOTONIC, nanoseconds
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY, GeometryArray
-from knightfall.kernel.rules import Geometry
+from knightfall.kernel.rules import GEOMETRY, Geometry, GeometryArray
 
 # -- the clock ----------------------------------------------------------------------------------
 
@@ -46,20 +45,16 @@ def _address() -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-_CLOCK = _address()
-
-
-def clock_address() -> int:
-    """Return the address of the clock for compiled code; 0 if there is none."""
-    return _CLOCK
+CLOCK = _address()
+"""The address of the clock for compiled code; 0 if there is none."""
 
 
 def stop_in(boards: GeometryArray, seconds: float) -> None:
     """Set the deadline of the search with these geometry records to `seconds` from now."""
-    if _CLOCK:
+    if CLOCK:
         boards["deadline"] = time.clock_gettime_ns(CLOCK_MONOTONIC) + int(seconds * 1e9)
         boards["dial"] = boards["reading"].ctypes.data
-        boards["clock"] = _CLOCK
+        boards["clock"] = CLOCK
 
 
 @compiled(types.void(GEOMETRY))

@@ -25,8 +25,8 @@ from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write
 from knightfall.heuristics.features import FEATURES, NUMBER, RACE, describe_all, race_all
 from knightfall.heuristics.model_file import POWERS, VIEWS, Floats, Model, rounded
-from knightfall.kernel.geometry import geometry
 from knightfall.kernel.neural_net import HIDDEN
+from knightfall.kernel.rules import geometry
 
 # -- tables of features -----------------------------------------------------------------------
 

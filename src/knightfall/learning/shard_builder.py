@@ -29,7 +29,7 @@ from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, make_empty_folder
 from knightfall.isolation.parallel_map import RunnerOptions, parallel_map
 from knightfall.isolation.sigint import enable_keyboard_interrupt
-from knightfall.kernel.geometry import bitset
+from knightfall.kernel.rules import bitset
 from knightfall.learning.data import Columns, arrow, read_shard, write_shard
 from knightfall.learning.data_settings import FILE, DataSettings, Shard, difference, read_settings
 from knightfall.learning.dataset_card import LOG, write_card

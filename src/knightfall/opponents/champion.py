@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.kernel.geometry import NO_LIMIT
+from knightfall.kernel.rules import NO_LIMIT
 from knightfall.opponents.mcts import best_chance, last_search_nodes
 from knightfall.opponents.mcts import warm_up as warm_up_mcts
 from knightfall.opponents.posterior import GameHistory, Posterior

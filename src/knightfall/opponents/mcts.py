@@ -15,9 +15,8 @@ import numpy.typing as npt
 
 from knightfall.board import Board
 from knightfall.heuristics.evaluator import evaluator
-from knightfall.kernel.geometry import NO_LIMIT, GeometryArray
 from knightfall.kernel.interrupt import run_interruptibly, stop_function, stop_in, stopwatch
-from knightfall.kernel.rules import words
+from knightfall.kernel.rules import NO_LIMIT, GeometryArray, words
 from knightfall.opponents.mcts_kernel import run_trials
 from knightfall.opponents.mcts_state import (
     MCTS_DTYPE,

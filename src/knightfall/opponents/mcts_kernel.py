@@ -22,8 +22,7 @@ from numba import types
 
 from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY
-from knightfall.kernel.rules import Geometry, moves, spread
+from knightfall.kernel.rules import GEOMETRY, Geometry, moves, spread
 from knightfall.opponents.mcts_state import (
     NODE,
     OPEN,

@@ -13,8 +13,7 @@ from numba import from_dtype, types
 
 from knightfall.kernel.bits import Bits, count, nanoseconds
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY
-from knightfall.kernel.rules import Geometry
+from knightfall.kernel.rules import GEOMETRY, Geometry
 from knightfall.search.search_state import PLIES, SETTINGS, STATE
 from knightfall.solver.proof_table import STATE as SOLVER_STATE
 from knightfall.solver.winloss import who_wins

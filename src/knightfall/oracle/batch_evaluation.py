@@ -14,9 +14,8 @@ from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.evaluator import Evaluator, evaluator
 from knightfall.heuristics.signature import evaluate_many_at
 from knightfall.isolation.run_isolated import ChildExited, IsolatedCall, start_isolated
-from knightfall.kernel.geometry import geometry
 from knightfall.kernel.interrupt import run_interruptibly, stop_function
-from knightfall.kernel.rules import words
+from knightfall.kernel.rules import geometry, words
 from knightfall.position import Position, Side, other
 from knightfall.search.budget import LEAF_STEP_LIMIT
 

@@ -23,7 +23,7 @@ from knightfall.heuristics.user_heuristic import plain_board, same, to_float
 from knightfall.isolation.limits import is_expendable
 from knightfall.isolation.run_isolated import ChildExited, run_isolated
 from knightfall.kernel.compile import quiet
-from knightfall.kernel.geometry import geometry
+from knightfall.kernel.rules import geometry
 from knightfall.oracle.batch_evaluation import (
     Batch,
     EvaluationFailed,

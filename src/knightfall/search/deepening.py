@@ -10,9 +10,8 @@ from numba import types
 
 from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY, POCKET
 from knightfall.kernel.interrupt import check_clock
-from knightfall.kernel.rules import Geometry, canonical_opening, is_opening, moves
+from knightfall.kernel.rules import GEOMETRY, POCKET, Geometry, canonical_opening, is_opening, moves
 from knightfall.search.search_state import (
     ENTRY_POINT,
     PROVEN,

@@ -16,8 +16,7 @@ from numba import from_dtype, types
 
 from knightfall.kernel.bits import Bits, call_search, nanoseconds
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY
-from knightfall.kernel.rules import Geometry, moves
+from knightfall.kernel.rules import GEOMETRY, Geometry, moves
 from knightfall.search.search_state import LIMIT, NO_ANSWER, OPTIONS, PLIES, SETTINGS, STATE, State
 
 _u64, _i64 = types.uint64, types.int64

@@ -6,8 +6,7 @@ from numba import types
 
 from knightfall.kernel.bits import Bits, first, rest
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY
-from knightfall.kernel.rules import Geometry, moves
+from knightfall.kernel.rules import GEOMETRY, Geometry, moves
 from knightfall.search.search_state import (
     ENTRY_POINT,
     STATE,

@@ -21,9 +21,8 @@ from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.evaluator import Evaluator
 from knightfall.kernel.compile import c_address
-from knightfall.kernel.geometry import NO_LIMIT, GeometryArray, geometry
 from knightfall.kernel.interrupt import run_interruptibly, stop_function, stop_in, stopwatch
-from knightfall.kernel.rules import words
+from knightfall.kernel.rules import NO_LIMIT, GeometryArray, geometry, words
 from knightfall.position import Position
 from knightfall.search.alphabeta import alphabeta, plain_deepening
 from knightfall.search.budget import DEEPEST, LEAF_STEP_LIMIT, Budget, Report

@@ -23,8 +23,7 @@ from numba import from_dtype, types
 
 from knightfall.kernel.bits import Bits, call_heuristic, call_search, first, rest
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY, POCKET
-from knightfall.kernel.rules import Geometry, moves
+from knightfall.kernel.rules import GEOMETRY, POCKET, Geometry, moves
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 

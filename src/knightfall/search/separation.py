@@ -11,8 +11,7 @@ from numba import types
 
 from knightfall.kernel.bits import Bits
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY
-from knightfall.kernel.rules import Geometry, path_bound, reach, spread, tightest
+from knightfall.kernel.rules import GEOMETRY, Geometry, path_bound, reach, spread, tightest
 from knightfall.search.search_state import STATE, State
 
 _u64, _i64 = types.uint64, types.int64

@@ -22,7 +22,7 @@ import numpy as np
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write
-from knightfall.kernel.geometry import bitset, geometry
+from knightfall.kernel.rules import bitset, geometry
 from knightfall.solver.engine import OutOfBudget, check_threads
 from knightfall.solver.proof_table import DTYPE, PLIES
 from knightfall.solver.winloss import who_wins

@@ -12,9 +12,8 @@ import numpy as np
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.kernel.geometry import NO_LIMIT, POCKET, GeometryArray, geometry
 from knightfall.kernel.interrupt import stop_in, stopwatch
-from knightfall.kernel.rules import words
+from knightfall.kernel.rules import NO_LIMIT, POCKET, GeometryArray, geometry, words
 from knightfall.position import Position
 from knightfall.search.budget import Budget
 from knightfall.solver.proof_table import (

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.kernel.geometry import NO_LIMIT
+from knightfall.kernel.rules import NO_LIMIT
 from knightfall.openings import seeded_order
 from knightfall.position import Position
 from knightfall.search.budget import Budget, Report

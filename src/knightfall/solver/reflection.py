@@ -17,8 +17,7 @@ from numba import types
 
 from knightfall.kernel.bits import Bits, first, rest
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY
-from knightfall.kernel.rules import Geometry
+from knightfall.kernel.rules import GEOMETRY, Geometry
 from knightfall.position import Position, other
 
 _u64, _i64 = types.uint64, types.int64

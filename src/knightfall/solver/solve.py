@@ -22,8 +22,8 @@ from knightfall.display.report import Displayable, Part
 from knightfall.display.table import facts
 from knightfall.errors import KnightfallError
 from knightfall.isolation.sigint import enable_keyboard_interrupt
-from knightfall.kernel.geometry import NO_LIMIT
 from knightfall.kernel.interrupt import run_interruptibly
+from knightfall.kernel.rules import NO_LIMIT
 from knightfall.position import Position, Side, other
 from knightfall.solver.atlas import Entry, canonical, lookup
 from knightfall.solver.engine import TABLE_MB, Engine, Limits, OutOfBudget

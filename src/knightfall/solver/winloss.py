@@ -19,9 +19,8 @@ from numba import types
 
 from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.interrupt import check_clock
-from knightfall.kernel.rules import Geometry, spread
+from knightfall.kernel.rules import GEOMETRY, Geometry, spread
 from knightfall.solver.proof_table import (
     STATE,
     UNKNOWN,

@@ -33,9 +33,8 @@ from knightfall.heuristics.signature import published
 from knightfall.heuristics.staged import at_most
 from knightfall.kernel.bits import Bits, bit, count, first, rest
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.interrupt import cut_short, steps_left
-from knightfall.kernel.rules import Geometry, mobility, moves, spread
+from knightfall.kernel.rules import GEOMETRY, Geometry, mobility, moves, spread
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 _four = types.UniTuple(_i64, 4)

@@ -14,8 +14,7 @@ from numba import types
 
 from knightfall.kernel.bits import Bits, call_heuristic, count, first, rest
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY, POCKET
-from knightfall.kernel.rules import Geometry, moves
+from knightfall.kernel.rules import GEOMETRY, POCKET, Geometry, moves
 from knightfall.search.search_state import (
     ENTRY_POINT,
     LIMIT,

@@ -21,8 +21,7 @@ from typing import Any, TypeVar
 from knightfall.board import Board
 from knightfall.display.printable import print_line
 from knightfall.isolation.parallel_map import RunnerOptions, in_order, parallel_map
-from knightfall.kernel.geometry import geometry
-from knightfall.kernel.rules import words
+from knightfall.kernel.rules import geometry, words
 from knightfall.machine import cores
 from knightfall.openings import openings, shuffled
 from knightfall.position import Position

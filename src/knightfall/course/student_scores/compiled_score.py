@@ -46,7 +46,7 @@ from knightfall.heuristics.user_heuristic import (
 from knightfall.isolation.limits import is_expendable
 from knightfall.isolation.run_isolated import ChildExited, run_isolated
 from knightfall.kernel.compile import c_address, compile_later, quiet
-from knightfall.kernel.geometry import geometry
+from knightfall.kernel.rules import geometry
 
 MOST = 400
 """Largest number of items in a list that is turned into a constant tuple."""

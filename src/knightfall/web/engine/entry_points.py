@@ -20,7 +20,7 @@ from knightfall.heuristics.signature import HEURISTIC, ready
 from knightfall.kernel import rules
 from knightfall.kernel.bits import Bits, address_of, call_heuristic, count, first, records, rest
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY, NO_LIMIT
+from knightfall.kernel.rules import GEOMETRY, NO_LIMIT
 from knightfall.search import separation
 from knightfall.search.alphabeta import alphabeta, plain_deepening
 from knightfall.search.budget import LEAF_STEP_LIMIT

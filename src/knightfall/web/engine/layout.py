@@ -8,7 +8,7 @@
            record    state      state
 
 A browser has no Python to fill in the geometry record, so compiled code does: it writes, field by
-field, what `knightfall.kernel.geometry` writes; a test compares all boards.
+field, what `knightfall.kernel.rules` writes; a test compares all boards.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numba.np.arrayobj import populate_array
 from knightfall.board import UNREACHABLE
 from knightfall.kernel.bits import Bits, bit
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import FIELDS, GEOMETRY, NO_LIMIT, POCKET, RINGS
+from knightfall.kernel.rules import FIELDS, GEOMETRY, NO_LIMIT, POCKET, RINGS
 from knightfall.search.search_state import DTYPE as SEARCH_DTYPE
 from knightfall.search.table import ENTRY_DTYPE
 from knightfall.solver.proof_table import BUCKET
