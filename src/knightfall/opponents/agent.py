@@ -40,9 +40,11 @@ class ChampionAgent(PerfectAgent):
 
     def analyse_with(self, position: Position) -> Report:
         """See `Agent`."""
-        from knightfall.opponents import champion
+        from knightfall.opponents.champion import choose
+        from knightfall.search.run_search import without_collection
 
-        return champion.choose(position, self.budget, self.seed, self.memory, self.searches_with)
+        with without_collection(self.budget):
+            return choose(position, self.budget, self.seed, self.memory, self.searches_with)
 
 
 @dataclass(frozen=True)

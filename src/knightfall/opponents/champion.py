@@ -12,7 +12,6 @@ Searches, trials and the solver share one budget of nodes or time.
 
 from __future__ import annotations
 
-import gc
 import math
 import time
 from dataclasses import dataclass, field, replace
@@ -25,9 +24,16 @@ from knightfall.opponents.mcts import warm_up as warm_up_mcts
 from knightfall.opponents.posterior import GameHistory, Posterior
 from knightfall.position import Position
 from knightfall.search.budget import Budget, Report
+from knightfall.search.run_search import without_reserve
 from knightfall.solver import perfect
 from knightfall.solver.engine import Engine, KeptEngines, Limits
-from knightfall.solver.perfect import LEAST_TIME, SOLVER_SHARE, PerfectChoice, settle
+from knightfall.solver.perfect import (
+    SOLVER_SHARE,
+    PerfectChoice,
+    heuristic_move,
+    settle,
+    time_budget,
+)
 
 NODES_PER_SECOND = 25_000_000
 """A low estimate, to convert time to nodes: 150 ms are about 4 million nodes."""
@@ -39,8 +45,8 @@ Win rates against id(improved, nodes=2500) from 100 lost positions each, measure
 at 20,000 nodes trials win 28 % and searches 28 to 36 %; at 100,000 nodes trials win 59 % and
 searches 35 to 39 %."""
 
-RESERVE_SHARE, LEAST_RESERVE, MOST_RESERVE = 0.3, 0.0005, 0.05
-"""Part of a time budget that is held back (a share, with limits in seconds).  Trials use the time
+RESERVE = 0.3, 0.0005, 0.05
+"""Part of a time budget that is held back (see `run_search.RESERVE`).  Trials use the time
 to its end, so a busy machine would delay some moves beyond it.  A quarter more trials would hardly
 win more games."""
 
@@ -88,9 +94,8 @@ class _RemainingBudget:
         """The remaining budget, for a search that uses all of it."""
         if self.deadline is None:
             return Budget(nodes=max(1, self.nodes))
-        left = int((self.deadline - time.perf_counter()) * 1e6)
         nodes = None if self.nodes >= NO_LIMIT else max(1, self.nodes)
-        return Budget(nodes=nodes, time=max(LEAST_TIME, left))
+        return time_budget(self.deadline - time.perf_counter(), nodes)
 
 
 def choose(
@@ -100,25 +105,12 @@ def choose(
 
     `heuristic` is for searches in positions that the solver cannot decide.
     """
-    if budget.time is None or not gc.isenabled():
-        return _choose(position, budget, seed, memory, heuristic)
-    gc.disable()  # a full collection may take longer than the move
-    try:
-        return _choose(position, budget, seed, memory, heuristic)
-    finally:
-        gc.enable()
-
-
-def _choose(
-    position: Position, budget: Budget, seed: int, memory: GameMemory, heuristic: str
-) -> Report:
     start = time.perf_counter()
     if not position.legal_moves:
         raise KnightfallError(f"position {position.fen!r} is over: there is no move to choose")
     seconds, deadline = budget.seconds, None
     if seconds is not None:
-        reserve = min(max(seconds * RESERVE_SHARE, LEAST_RESERVE), MOST_RESERVE, seconds / 2)
-        deadline = start + seconds - reserve
+        deadline = start + without_reserve(seconds, *RESERVE)
     remaining = _RemainingBudget(budget.nodes or NO_LIMIT, deadline)
     engine = memory.engines.for_budget(position.board, budget)
     report = _settled(position, engine, remaining, seed, start)
@@ -189,15 +181,9 @@ def _played(
             note = f"wins {chance.rate:.0%} of {chance.trials} trials against typical players"
             move, score = chance.move, 2.0 * chance.rate - 1.0
             return Report(move, score, False, None, 0, 0, 0.0, (move,), note=note), posterior
-    from knightfall.heuristics.evaluator import evaluator
-    from knightfall.search.run_search import SEARCHES, run_search
-
-    report = run_search(
-        position, SEARCHES["deepening"], evaluator(heuristic), remaining.budget, seed
-    )
+    report = heuristic_move(position, heuristic, remaining.budget, seed)
     remaining.spend(report.nodes)
-    note = "" if report.proven else f"the move is that of id({heuristic})"
-    return replace(report, note=note), posterior
+    return report, posterior
 
 
 def warm_up(board: Board, budget: Budget, memory: GameMemory, heuristic: str) -> None:

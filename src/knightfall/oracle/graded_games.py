@@ -47,8 +47,20 @@ class Decision:
     legal: int
     winning: int
     kept: bool
-    score: float | None
-    proven: bool
+    score: float | None = None
+    proven: bool = False
+
+    @classmethod
+    def of(cls, position: Position, ply: int, move: str | None, winning: Sequence[str]) -> Decision:
+        """Return the decision for a move; `winning` are the moves that keep the win."""
+        return cls(
+            ply=ply,
+            role="hunter" if position.hunter == position.to_move else "runner",
+            phase=phase_of(position),
+            legal=len(position.legal_moves),
+            winning=len(winning),
+            kept=move in winning,
+        )
 
     @property
     def won(self) -> bool:
@@ -116,21 +128,14 @@ def play_out(player: Analyst, opening: Position, truth: Solver) -> Record:
             if failure.reason != "forfeit":
                 raise
             report = None
-        thought = report is not None and (report.depth or report.nodes or report.proven)
-        decisions.append(
-            Decision(
-                ply=len(decisions) + 1,
-                role="hunter" if position.hunter == position.to_move else "runner",
-                phase=phase_of(position),
-                legal=len(position.legal_moves),
-                winning=len(winning),
-                kept=report is not None and report.move in winning,
-                score=report.score if report and thought else None,
-                proven=report is not None and report.proven,
-            )
-        )
+        ply = len(decisions) + 1
         if report is None:
+            decisions.append(Decision.of(position, ply, None, winning))
             break
+        thought = report.depth or report.nodes or report.proven
+        score = report.score if thought else None
+        made = Decision.of(position, ply, report.move, winning)
+        decisions.append(replace(made, score=score, proven=report.proven))
         position = position.play(report.move)
     return Record(canonical(opening), tuple(decisions))
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import gc
 import math
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -116,8 +117,9 @@ def records_for(board: Board, settings: Records, generation: int) -> tuple[Geome
 RESIGNS = "resigns: every line it sees is lost"
 TOO_LATE = "resigns: its time was up before it had a move"
 
-# Held back from a time budget, for waking up, unwinding and building the report.
-RESERVE_SHARE, LEAST_RESERVE, MOST_RESERVE = 0.1, 0.0004, 0.02
+RESERVE = 0.1, 0.0004, 0.02
+"""Part of a time budget that is held back, for waking up, unwinding and building the report: a
+share, and its least and greatest value in seconds."""
 
 SOON, NODES_SOON, DEPTH_SOON = 0.3, 1_000_000, 6
 """Seconds, nodes and plies up to which a search with a quick heuristic takes less than a third of
@@ -132,14 +134,29 @@ def run_search(
     Raise `AgentFailure` (forfeit) if the search resigns or has no move in time, and
     `KnightfallError` if the game is over.
     """
-    if budget.time is None or not gc.isenabled():
+    with without_collection(budget):
         return _run(position, search, heuristic, budget, seed)
-    # With Numba loaded, a full garbage collection takes about 40 ms of the player's time.
+
+
+@contextmanager
+def without_collection(budget: Budget) -> Iterator[None]:
+    """Switch the garbage collector off for the block if the budget is one of time.
+
+    With Numba loaded, a full collection takes about 40 ms of the player's time.
+    """
+    if budget.time is None or not gc.isenabled():
+        yield
+        return
     gc.disable()
     try:
-        return _run(position, search, heuristic, budget, seed)
+        yield
     finally:
         gc.enable()
+
+
+def without_reserve(seconds: float, share: float, least: float, most: float) -> float:
+    """Return the seconds of a time budget that are left for searching after the reserve."""
+    return seconds - min(max(seconds * share, least), most, seconds / 2)
 
 
 def _run(
@@ -159,9 +176,9 @@ def _run(
 
     alarm, seconds = None, budget.seconds
     if seconds is not None:
-        reserve = min(max(seconds * RESERVE_SHARE, LEAST_RESERVE), MOST_RESERVE, seconds / 2)
-        alarm = stopwatch().stop_at(start + seconds - reserve, boards)
-        stop_in(boards, start + seconds - reserve - time.perf_counter())
+        deadline = start + without_reserve(seconds, *RESERVE)
+        alarm = stopwatch().stop_at(deadline, boards)
+        stop_in(boards, deadline - time.perf_counter())
     with heuristic.explaining_errors(boards):
         if search.entry is any_move or _surely_soon(budget, heuristic):
             run()

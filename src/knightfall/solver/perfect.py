@@ -244,21 +244,28 @@ def _fallback(
 
     Its nodes include those that the solver `spent`, and its time is counted from `start`.
     """
+    budget = Budget(nodes=FALLBACK_NODES) if seconds is None else time_budget(seconds)
+    report = heuristic_move(choice.position, FALLBACK, budget, seed)
+    if choice.wins is False and not report.proven:  # a placement: which one is hardest is unknown
+        note = f"lost by reflection; {report.note}"
+        report = replace(report, score=-math.inf, proven=True, note=note)
+    elif report.note:
+        report = replace(report, note=f"not solved in time: {report.note}")
+    return replace(report, nodes=report.nodes + spent, seconds=time.perf_counter() - start)
+
+
+def heuristic_move(position: Position, heuristic: str, budget: Budget, seed: int) -> Report:
+    """Return the move of a heuristic search; unless it is proven, the report's note says so."""
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.run_search import SEARCHES, run_search
 
-    if seconds is None:
-        budget = Budget(nodes=FALLBACK_NODES)
-    else:
-        budget = Budget(time=max(LEAST_TIME, int(seconds * 1e6)))
-    report = run_search(choice.position, SEARCHES["deepening"], evaluator(FALLBACK), budget, seed)
-    note = "" if report.proven else f"not solved in time: the move is that of id({FALLBACK})"
-    if choice.wins is False and not report.proven:  # a placement: which one is hardest is unknown
-        report = replace(report, score=-math.inf, proven=True)
-        note = f"lost by reflection; the move is that of id({FALLBACK})"
-    return replace(
-        report, nodes=report.nodes + spent, seconds=time.perf_counter() - start, note=note
-    )
+    report = run_search(position, SEARCHES["deepening"], evaluator(heuristic), budget, seed)
+    return report if report.proven else replace(report, note=f"the move is that of id({heuristic})")
+
+
+def time_budget(seconds: float, nodes: int | None = None) -> Budget:
+    """Return a budget of the seconds that are left, at least `LEAST_TIME`."""
+    return Budget(nodes=nodes, time=max(LEAST_TIME, int(seconds * 1e6)))
 
 
 def _stored(position: Position) -> bool:

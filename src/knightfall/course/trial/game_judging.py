@@ -25,7 +25,7 @@ from knightfall.board import Board
 from knightfall.course.agent import CourseAgent, RemoteSubmission
 from knightfall.errors import AgentFailure
 from knightfall.oracle.grade import WinsKept, count_wins_kept
-from knightfall.oracle.graded_games import Decision, phase_of
+from knightfall.oracle.graded_games import Decision
 from knightfall.picture import text as picture
 from knightfall.position import Position, Side
 from knightfall.solver.atlas import canonical
@@ -193,17 +193,7 @@ class Choice:
     @property
     def decision(self) -> Decision:
         """Return this choice as a `Decision`, the input of the statistics of `knightfall grade`."""
-        position = self.position
-        return Decision(
-            ply=self.ply,
-            role="hunter" if position.hunter == position.to_move else "runner",
-            phase=phase_of(position),
-            legal=len(position.legal_moves),
-            winning=len(self.winning),
-            kept=self.move in self.winning,
-            score=None,
-            proven=False,
-        )
+        return Decision.of(self.position, self.ply, self.move, self.winning)
 
 
 KINDS = ("timeout", "resigned", "illegal answer", "crash")
