@@ -295,7 +295,12 @@ ARRIVES = {
     "learn chances": Arrives(
         ["learn", "chances", "there"],
         "knightfall.learning.learn_chances.learn",
-        dict([one("--games", "44", "1", 44), one("--seed", "7", "2", 7)]),
+        dict([
+            one("--games", "44", "1", 44),
+            one("--seed", "7", "2", 7),
+            one("--workers", "3", "3", RunnerOptions(3, None)),
+            one("--dask", "there:1", "3", RunnerOptions(None, "there:1")),
+        ]),
     ),
     "annotate": Arrives(
         ["annotate", "b5 e2"],

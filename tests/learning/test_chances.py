@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from cli_runner import run
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
+from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.learning.learn_chances import (
     POPULATION,
     UNSEEN,
@@ -20,6 +23,7 @@ from knightfall.learning.learn_chances import (
     error_rate,
     fit_shares,
     fit_weights,
+    games_of,
     learn,
     probabilities,
     without,
@@ -35,7 +39,7 @@ HUNTERS = ("AB_Improved", "greedy(open)", "random")
 
 @pytest.fixture(scope="module")
 def some() -> list[HunterReply]:
-    return decisions(HUNTERS, "train", 9, 3)
+    return decisions(games_of(HUNTERS, "train", 9, 3))[0]
 
 
 def test_decisions_are_of_hunters_who_win(some: list[HunterReply]) -> None:
@@ -53,12 +57,32 @@ def test_decisions_are_of_hunters_who_win(some: list[HunterReply]) -> None:
 
 
 def test_the_same_again_and_others_with_another_seed(some: list[HunterReply]) -> None:
-    again = decisions(HUNTERS, "train", 3, 3)
+    (again,) = decisions(games_of(HUNTERS, "train", 3, 3))
     assert [(one.position, one.reply) for one in again] == [
         (one.position, one.reply) for one in some[: len(again)]
     ]
-    others = decisions(HUNTERS, "train", 3, 4)
+    (others,) = decisions(games_of(HUNTERS, "train", 3, 4))
     assert [one.position for one in others] != [one.position for one in again]
+
+
+def test_a_game_is_the_same_after_any_other(some: list[HunterReply]) -> None:
+    """Check the features of each game when the games are played in the opposite order."""
+    backwards = games_of(HUNTERS, "train", 9, 3)[::-1]
+    (again,) = decisions(backwards)
+    again.sort(key=lambda one: one.game)
+    assert_equal(again, some)
+
+
+def test_workers_play_the_same_games(some: list[HunterReply]) -> None:
+    (again,) = decisions(games_of(HUNTERS, "train", 9, 3), options=RunnerOptions(workers=2))
+    assert_equal(again, some)
+
+
+def assert_equal(some: Sequence[HunterReply], others: Sequence[HunterReply]) -> None:
+    assert len(some) == len(others) > 9
+    for one, another in zip(some, others, strict=True):
+        for field in fields(HunterReply):
+            np.testing.assert_array_equal(getattr(one, field.name), getattr(another, field.name))
 
 
 def test_games_begin_with_openings_of_their_split(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,12 +97,12 @@ def test_games_begin_with_openings_of_their_split(monkeypatch: pytest.MonkeyPatc
         begun.append(position)
         return []
 
-    monkeypatch.setattr(room, "_game", begin)
+    monkeypatch.setattr(room, "_moves", begin)
     board = Board.of(7, 7)
     where = class_splits(board)
     for split in SPLITS:
         begun.clear()
-        room.decisions(HUNTERS, split, 60, 0)
+        decisions(games_of(HUNTERS, split, 60, 0))
         assert len(begun) == 60
         for position in begun:
             mover, waiter = (
@@ -193,7 +217,7 @@ def test_mistakes_are_told_in_a_line(tmp_path: Path) -> None:
     with pytest.raises(KnightfallError, match="is a file: name a folder"):
         learn(tmp_path / "file" / "in", games=20)
     with pytest.raises(KnightfallError, match="unknown split 'all'; known"):
-        decisions(HUNTERS, "all", 1, 0)
+        games_of(HUNTERS, "all", 1, 0)
 
 
 def test_nobody_is_known_and_unseen() -> None:

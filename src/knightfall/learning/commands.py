@@ -288,7 +288,14 @@ def tune(
 Games = Annotated[int, whole_number("--games", "Games to learn from.")]
 
 
-def chances(out: Out, games: Games = 1600, seed: GamesSeed = 0, json: Json = False) -> None:
+def chances(
+    out: Out,
+    games: Games = 1600,
+    seed: GamesSeed = 0,
+    workers: Workers = None,
+    dask: Dask = None,
+    json: Json = False,
+) -> None:
     """Learn which replies opponents choose, and how likely they are to err.
 
     Agents of many kinds play the hunter in won games. Their choices are predicted from features of
@@ -297,16 +304,18 @@ def chances(out: Out, games: Games = 1600, seed: GamesSeed = 0, json: Json = Fal
     that it does not know.
 
     FOLDER gets chances.json. It is judged on games from other openings, and on games of agents that
-    were not learned from. It takes some minutes; the same settings give the same file.
+    were not learned from. It takes some minutes; the same settings give the same file, with any
+    number of workers.
 
     \b
     Examples:
-      knightfall learn chances learned
+      knightfall learn chances learned --workers 2
       knightfall learn chances learned --games 600 --seed 1
     """
+    from knightfall.isolation.parallel_map import RunnerOptions
     from knightfall.learning.learn_chances import learn
 
-    print_report(learn(out, games, seed), json=json)
+    print_report(learn(out, games, seed, RunnerOptions(workers, dask)), json=json)
 
 
 # -- the group --------------------------------------------------------------------------------

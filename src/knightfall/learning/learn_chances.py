@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +28,7 @@ from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_writer, make_folder
+from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions, in_order, parallel_map
 from knightfall.kernel.rules import words
 from knightfall.learning.shard_builder import RANDOM_PLIES
 from knightfall.learning.split import SPLITS, canonical_forms, class_splits, classes, keys
@@ -281,17 +284,23 @@ FEWEST = 20
 DIGITS = 4
 
 
-def learn(folder: Path, games: int = GAMES, seed: int = 0) -> ChancesReport:
+def learn(
+    folder: Path, games: int = GAMES, seed: int = 0, options: RunnerOptions = DEFAULT
+) -> ChancesReport:
     """Learn a model of opponents' replies and write ``chances.json`` into a folder."""
     start = time.perf_counter()
     if games < FEWEST:
         raise KnightfallError(f"games={games} must be {FEWEST} or more")
     make_folder(folder)
     held = max(games // 5, len(UNSEEN))
-    with progress("hunting", games + 2 * held) as done:
-        train = decisions(POPULATION, "train", games, seed, done)
-        known = decisions(POPULATION, "test", held, seed, lambda now: done(games + now))
-        other = decisions(UNSEEN, "test", held, seed, lambda now: done(games + held + now))
+    with progress("games", games + 2 * held) as done:
+        train, known, other = decisions(
+            games_of(POPULATION, "train", games, seed),
+            games_of(POPULATION, "test", held, seed),
+            games_of(UNSEEN, "test", held, seed),
+            options=options,
+            on_progress=done,
+        )
     train = without(train, [*known, *other])
     habits = np.round(fit_weights(DecisionArrays.of(train)), DIGITS)
     chances = Chances(habits, fit_shares([one for one in train if one.hunter in USUAL], habits))
@@ -396,33 +405,78 @@ class HunterReply:
         return bool(self.wrong[self.reply])
 
 
-def decisions(
-    hunters: Sequence[str], split: str, games: int, seed: int, done: OnProgress = ignore_progress
-) -> list[HunterReply]:
-    """Play games from openings of a split, with `hunters` in turn; return their decisions."""
-    board = Board.of(7, 7)
+class HunterGame(NamedTuple):
+    """A game to play: its number, which with the seed determines all moves, and its hunter."""
+
+    number: int
+    hunter: str
+    split: str
+    seed: int
+
+
+def games_of(hunters: Sequence[str], split: str, number: int, seed: int) -> list[HunterGame]:
+    """Return games from openings of a split, with `hunters` in turn."""
     if split not in SPLITS:
         raise KnightfallError(f"unknown split {split!r}; known: {', '.join(SPLITS)}")
-    where = class_splits(board)
-    own = [cells for cells, number in classes(board).items() if SPLITS[where[number]] == split]
-    rng, engine = random.Random(f"chances {seed}/{split}"), Engine(board)
-    found: list[HunterReply] = []
-    for game in range(games):
-        done(game)
-        hunter = hunters[game % len(hunters)]
-        for position, cell in _game(position_of(board, *rng.choice(own)), hunter, rng):
-            wrong = _wrong(position, engine)
-            if wrong.all():
-                continue  # the hunter has lost already
-            seen = reply_features(position, engine)
-            reply = seen.cells.index(cell)
-            found.append(
-                HunterReply(game, hunter, position, reply, seen.features, seen.shares, wrong)
-            )
+    return [HunterGame(at, hunters[at % len(hunters)], split, seed) for at in range(number)]
+
+
+def decisions(
+    *groups: Sequence[HunterGame],
+    options: RunnerOptions = DEFAULT,
+    on_progress: OnProgress = ignore_progress,
+) -> list[list[HunterReply]]:
+    """Play groups of games; return the hunters' decisions in each group, in the games' order."""
+    games = list(chain(*groups))
+    played = in_order(
+        parallel_map(
+            _player_of_games,
+            games,
+            options,
+            describe=lambda game: f"game {game.number} of {game.hunter}",
+        )
+    )
+    found: list[list[HunterReply]] = []
+    done = 0
+    for group in groups:
+        found.append([])
+        for replies in islice(played, len(group)):
+            found[-1] += replies
+            done += 1
+            on_progress(done)
     return found
 
 
-def _game(position: Position, hunter: str, rng: random.Random) -> Iterator[tuple[Position, int]]:
+def _player_of_games() -> Callable[[HunterGame], list[HunterReply]]:
+    return partial(play_game, Engine(Board.of(7, 7)))
+
+
+def play_game(engine: Engine, game: HunterGame) -> list[HunterReply]:
+    """Play a game in any process; return the hunter's decisions in won positions.
+
+    They do not depend on the engine's proofs: the features that count the nodes of a proof are
+    those of positions with so few open cells that the engine does not use its table for them.
+    """
+    board = engine.board
+    where = class_splits(board)
+    own = [cells for cells, number in classes(board).items() if SPLITS[where[number]] == game.split]
+    rng = random.Random(f"chances {game.seed}/{game.split}/{game.number}")
+    found = []
+    for position, cell in _moves(position_of(board, *rng.choice(own)), game.hunter, rng):
+        wrong = _wrong(position, engine)
+        if wrong.all():
+            continue  # the hunter has lost already
+        seen = reply_features(position, engine)
+        reply = seen.cells.index(cell)
+        found.append(
+            HunterReply(
+                game.number, game.hunter, position, reply, seen.features, seen.shares, wrong
+            )
+        )
+    return found
+
+
+def _moves(position: Position, hunter: str, rng: random.Random) -> Iterator[tuple[Position, int]]:
     """Play a game; yield each of the hunter's positions with the cell that it moved to."""
     for _ in range(rng.choice(RANDOM_PLIES)):
         if len(position.legal_moves) == 0:
