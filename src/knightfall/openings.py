@@ -47,6 +47,11 @@ def seeded_order(items: Iterable[Item], text: Callable[[Item], str]) -> list[Ite
     return sorted(items, key=lambda item: hashlib.sha256(text(item).encode()).digest())
 
 
+def seed_of(text: str, bits: int = 32) -> int:
+    """Return a pseudo-random number below 2 to the power of `bits`, fixed by a text."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest(), "big") >> (256 - bits)
+
+
 def alternate_hunter(fens: Sequence[str]) -> list[str]:
     """Return the positions so that the side to move is alternately hunter and runner.
 

@@ -29,7 +29,7 @@ from knightfall.board import Board
 from knightfall.display.numbers import count
 from knightfall.display.printable import printable, storable
 from knightfall.errors import Ending, KnightfallError, ending_of
-from knightfall.openings import alternate_hunter, openings, shuffled
+from knightfall.openings import alternate_hunter, openings, seed_of, shuffled
 from knightfall.position import Position, Side
 from knightfall.search.budget import Budget
 
@@ -270,8 +270,7 @@ def _every_opening(board: str) -> tuple[str, ...]:
 
 def _pair_seed(seed: int, series: int, round: int) -> int:
     """Return the seed of a round; it is at least 1, because 0 means that there is no seed."""
-    digest = hashlib.sha256(f"pair {seed}/{series}/{round}".encode()).digest()
-    return 1 + int.from_bytes(digest[:4], "big") % (2**31 - 1)
+    return 1 + seed_of(f"pair {seed}/{series}/{round}") % (2**31 - 1)
 
 
 def may_repeat(plan: Plan) -> bool:

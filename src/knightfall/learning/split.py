@@ -15,13 +15,13 @@ and waiter are not exchanged: that would be another position.
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
 from knightfall.board import Board
+from knightfall.openings import seeded_order
 from knightfall.solver.atlas import representatives
 
 SPLITS = ("train", "validation", "test")
@@ -41,15 +41,11 @@ def classes(board: Board) -> dict[tuple[int, int], int]:
 @cache
 def class_splits(board: Board) -> npt.NDArray[np.uint8]:
     """Return the split of each opening class, as an index into `SPLITS`."""
-
-    def lot(cells: tuple[int, int]) -> bytes:
-        text = f"split {SEED}/{board.text}/{board.name(cells[0])}{board.name(cells[1])}"
-        return hashlib.sha256(text.encode()).digest()
-
-    known = classes(board)
+    known, name = classes(board), board.name
+    mixed = seeded_order(known, lambda on: f"split {SEED}/{board.text}/{name(on[0])}{name(on[1])}")
     held = max(1, round(HELD_BACK * len(known)))
     found = np.zeros(len(known), np.uint8)
-    for place, cells in enumerate(sorted(known, key=lot)[: 2 * held]):
+    for place, cells in enumerate(mixed[: 2 * held]):
         found[known[cells]] = 2 if place < held else 1
     return found
 
@@ -66,6 +62,9 @@ def kept(keys: npt.NDArray[np.uint64], splits: npt.NDArray[np.uint8]) -> npt.NDA
 
 
 # -- mirror images, many positions at once ----------------------------------------------------
+#
+# The same form as that of `Board.canonical`, with the open cells after the knights: a Python loop
+# over the symmetries would take minutes for a million positions.
 
 
 Word = npt.NDArray[np.uint64]

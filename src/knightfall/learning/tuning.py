@@ -34,6 +34,7 @@ from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.learning.tune_report import Step, TuneReport, confirmed
 from knightfall.learning.tune_settings import TuneSettings, agent_of, difference, sample
 from knightfall.learning.weights import Sum, measured, written
+from knightfall.openings import seed_of
 from knightfall.reading import Whole, check, check_format, parse_json, read_text
 
 if TYPE_CHECKING:
@@ -162,7 +163,6 @@ class Optimiser:
     def __init__(self, start: Sequence[float], step: float, population: int, seed: int) -> None:
         mean = np.array(start, np.float64)
         far = np.maximum(FARTHEST, 2 * np.abs(mean))
-        digest = hashlib.sha256(f"tune {seed}".encode()).digest()
         from cmaes import CMA
 
         self._inner: Any = CMA(
@@ -170,7 +170,7 @@ class Optimiser:
             sigma=step,
             bounds=np.stack([-far, far], axis=1),
             population_size=population,
-            seed=int.from_bytes(digest[:4], "big"),
+            seed=seed_of(f"tune {seed}"),
             lr_adapt=True,
         )
 
@@ -199,13 +199,12 @@ def generation_plan(settings: TuneSettings, number: int, candidates: Sequence[Ex
     """
     playing = enter([agent_of(one, settings.nodes) for one in candidates])
     opponents = enter(settings.opponents)
-    digest = hashlib.sha256(f"generation {settings.seed}/{number}".encode()).digest()
     return Plan(
         kind="tournament",
         entrants=playing + opponents,
         matches=tournament_matches(len(playing), len(opponents)),
         pairs=settings.pairs,
-        seed=int.from_bytes(digest[:4], "big"),
+        seed=seed_of(f"generation {settings.seed}/{number}"),
         book=tuple(settings.starts.of_generation(number, settings.pairs, settings.seed)),
         files=settings.files,
     )

@@ -17,6 +17,7 @@ import time
 from dataclasses import dataclass, field, replace
 
 from knightfall.board import Board
+from knightfall.display.numbers import percent
 from knightfall.errors import KnightfallError
 from knightfall.kernel.rules import NO_LIMIT
 from knightfall.opponents.mcts import best_chance, last_search_nodes
@@ -178,7 +179,9 @@ def _played(
         )
         remaining.spend(last_search_nodes())
         if chance is not None:
-            note = f"wins {chance.rate:.0%} of {chance.trials} trials against typical players"
+            note = (
+                f"wins {percent(chance.rate, 0)} of {chance.trials} trials against typical players"
+            )
             move, score = chance.move, 2.0 * chance.rate - 1.0
             return Report(move, score, False, None, 0, 0, 0.0, (move,), note=note), posterior
     report = heuristic_move(position, heuristic, remaining.budget, seed)

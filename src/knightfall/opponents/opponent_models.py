@@ -14,7 +14,6 @@ updates it during a game.  ``python -m benchmarks.lost_games`` measures the gain
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -25,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from knightfall.errors import KnightfallError
-from knightfall.openings import seeded_order
+from knightfall.openings import seed_of, seeded_order
 from knightfall.opponents.mcts_state import FEATURES, MOST_PLAYERS
 from knightfall.reading import Between, Items, check, check_format, parse_json, read_text
 from knightfall.search.budget import Budget
@@ -99,16 +98,12 @@ def apportion(shares: Sequence[float], number: int) -> list[int]:
 
 def seeds(seed: int, number: int) -> list[int]:
     """Return tie-breaking seeds for opponents, derived from the agent's seed."""
-    return [_word(f"opponent {at} of {seed}") for at in range(number)]
+    return [seed_of(f"opponent {at} of {seed}", bits=63) for at in range(number)]
 
 
 def shuffled_turns(seed: int, number: int) -> list[int]:
     """Return the indices below `number` in a seeded random order."""
     return seeded_order(range(number), lambda at: f"turn {at} of {seed}")
-
-
-def _word(text: str) -> int:
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
 # -- the learned file ---------------------------------------------------------------------------

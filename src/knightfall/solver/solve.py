@@ -16,7 +16,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from knightfall.board import Board
-from knightfall.display.numbers import count, duration
+from knightfall.display.numbers import clock, count, duration, percent
 from knightfall.display.progress import progress as shown_progress
 from knightfall.display.report import Displayable, Part
 from knightfall.display.table import facts
@@ -133,8 +133,8 @@ class SolveProgress:
         parts += [
             count(self.nodes, "node"),
             f"{speed / 1e6:.0f} million a second",
-            f"table {self.fill:.0%} full",
-            f"{self.seconds:.0f} s",
+            f"table {percent(self.fill, 0)} full",
+            clock(self.seconds),
         ]
         return " · ".join(parts)
 

@@ -13,6 +13,8 @@ from math import hypot, inf, log, sqrt
 from random import Random
 from statistics import fmean, stdev
 
+import numpy as np
+
 from knightfall.board import Board
 from knightfall.display.numbers import percent, signed
 from knightfall.openings import openings
@@ -377,14 +379,17 @@ def _searched(symmetric: bool) -> tuple[int, int]:
 @cache
 def _mirrored_openings() -> tuple[list[float], float]:
     """Return what recognising mirror images saves: plies for each class, and share of positions."""
-    cells = range(BOARD.cells)
-    starts = {_canonical((1 << a | 1 << b, a, b)) for a in cells for b in cells if a != b}
+    from knightfall.learning.split import canonical_forms
+    from knightfall.solver.atlas import representatives
+
     gains, positions, classes = [], 0, 0
-    for start in sorted(starts):
-        layer = {start}
+    for mover, waiter in representatives(BOARD):
+        layer: set[_Spot] = {(1 << mover | 1 << waiter, mover, waiter)}
         for _ in range(PLIES):
             layer = {after for spot in layer for after in _following(spot)}
-        different = len({_canonical(spot) for spot in layer})
+        used, movers, waiters = np.array(list(layer), np.uint64).T
+        forms = canonical_forms(BOARD, used, movers.astype(np.uint8), waiters.astype(np.uint8))
+        different = len(set(zip(*(form.tolist() for form in forms), strict=True)))
         if len(layer) > 1:
             gains.append(PLIES * log(len(layer) / different) / log(len(layer)))
         positions, classes = positions + len(layer), classes + different
@@ -393,15 +398,6 @@ def _mirrored_openings() -> tuple[list[float], float]:
 
 _Spot = tuple[int, int, int]
 """Occupied cells as bits, the mover's cell and the waiter's."""
-
-
-def _canonical(spot: _Spot) -> _Spot:
-    used, mover, waiter = spot
-    taken = [cell for cell in range(BOARD.cells) if used >> cell & 1]
-    return min(
-        (sum(1 << image[cell] for cell in taken), image[mover], image[waiter])
-        for image in BOARD.symmetries
-    )
 
 
 def _following(spot: _Spot) -> Iterator[_Spot]:

@@ -14,7 +14,7 @@ import typer
 from knightfall.cli.help_format import command_group
 from knightfall.cli.options import BoardName, Dask, Json, Workers, board_named, chosen_map
 from knightfall.cli.terminal import print_json, print_line, say
-from knightfall.display.numbers import duration, percent
+from knightfall.display.numbers import clock, duration, percent
 from knightfall.display.terms import legend
 from knightfall.errors import KnightfallError
 
@@ -99,10 +99,8 @@ def certify(
     with progress() as shown:
 
         def told(share: float) -> None:
-            shown.say(
-                f"{percent(share, 0)} of the first moves answered · "
-                f"{time.perf_counter() - start:.0f} s"
-            )
+            spent = clock(time.perf_counter() - start)
+            shown.say(f"{percent(share, 0)} of the first moves answered · {spent}")
 
         certificate = prove(there, on_progress=told, map_calls=map_calls)
     certificate.write(file)
@@ -164,8 +162,8 @@ def build(
     with progress() as shown:
 
         def told(done: int, of: int) -> None:
-            spent = time.perf_counter() - start
-            shown.say(f"{done} of {of} classes · {builder.nodes:,} nodes · {spent:.0f} s")
+            spent = clock(time.perf_counter() - start)
+            shown.say(f"{done} of {of} classes · {builder.nodes:,} nodes · {spent}")
 
         resumed = len(builder.resumed())
         try:
@@ -346,7 +344,7 @@ def verify(file: File, json: Json = False) -> None:
 
     def tell(share: float) -> None:
         nonlocal told
-        line = f"{percent(share, 0)} checked · {time.perf_counter() - start:.0f} s"
+        line = f"{percent(share, 0)} checked · {clock(time.perf_counter() - start)}"
         if line != told:  # the line changes only once a second or so
             shown.say(line)
             told = line
