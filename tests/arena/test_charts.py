@@ -32,8 +32,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.figure import Figure
 
-from knightfall.arena.chart_style import image, labels, shortened
-from knightfall.arena.charts import CHARTS, charts_for, draw, save
+from knightfall.arena.chart_style import image, labels, save, shortened
+from knightfall.arena.charts import CHARTS, charts_for, draw
 from knightfall.arena.plan import Entrant, Match, Plan, enter, gauntlet
 from knightfall.arena.results import Results, results
 from knightfall.arena.store import Store

@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 from knightfall.agents import agent_parts
 from knightfall.arena.plan import Entrant
 from knightfall.arena.results import Results
-from knightfall.arena.standings import short_names
+from knightfall.arena.standings import short_names, shortened
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, check_output
 
@@ -193,6 +193,18 @@ def heat_map(axes: Axes, rates: Floats, sure: npt.NDArray[np.bool_], size: float
     axes.spines[:].set_visible(False)
 
 
+def dots(axes: Axes, names: Sequence[str], values: Floats, low: Floats, high: Floats) -> None:
+    """Draw a named dot with its error bar for each row, the first on top."""
+    rows = np.arange(len(names))
+    axes.errorbar(values, rows, xerr=[values - low, high - values], **DOTS)
+    axes.set_yticks(rows, names)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.grid(color=EDGE)
+    axes.set_axisbelow(True)
+
+
 def even_line(axes: Axes, at: float, *, vertical: bool = False) -> None:
     """Draw a line at the value at which neither side is better."""
     line = axes.axvline if vertical else axes.axhline
@@ -201,14 +213,6 @@ def even_line(axes: Axes, at: float, *, vertical: bool = False) -> None:
 
 LONGEST = 38
 """Most characters of a name; longer names lose their middle."""
-
-
-def shortened(name: str, most: int = LONGEST) -> str:
-    """Return a name with its middle replaced by … if it is longer than `most`."""
-    if len(name) <= most:
-        return name
-    head = (most - 1) // 2
-    return f"{name[:head]}…{name[len(name) - (most - 1 - head) :]}"
 
 
 def labels(

@@ -4,7 +4,7 @@
 
     found = results(run)
     for name in charts_for(found):
-        save(draw(name, found), Path(f"{name}.svg"))
+        draw(name, found).savefig(f"{name}.svg")
 """
 
 from __future__ import annotations
@@ -20,25 +20,23 @@ from knightfall.arena.chart_style import (
     BLUE,
     DASHES,
     DOTS,
-    EDGE,
     INK,
     PAPER,
     RED,
     Floats,
+    dots,
     even_line,
-    format_of,
     heat_map,
     labels,
     page,
     remark,
-    save,
     styled,
 )
 from knightfall.arena.results import Results
 from knightfall.arena.run_loop import test_of
 from knightfall.arena.standings import pair_statistics, standings
 from knightfall.arena.worth import Level, Measure, levels
-from knightfall.display.numbers import count
+from knightfall.display.numbers import count, plus_minus, signed
 from knightfall.errors import KnightfallError, nearest
 from knightfall.statistics import pairs as statistics
 
@@ -46,9 +44,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SMALLEST_REACH, NO_LIMIT = 100.0, 2500.0
-"""Elo: the length that an error bar may always have on the axis, and the length from which an error
-counts as infinite, as between agents that never met."""
+SMALLEST_REACH = 100.0
+"""The length in Elo that an error bar may always have on the axis."""
 
 FEW = 12
 """Most agents for which a crosstable has large squares."""
@@ -71,7 +68,7 @@ def ratings_chart(found: Results) -> Figure:
     errors = np.array([ratings.error(at) for at in order])
     figure = page(found, f"Ratings of {count(len(order), 'agent')}", 8, 1.5 + 0.27 * len(order))
     axes = figure.subplots()
-    _dots(axes, names, elos, elos - errors, elos + errors)
+    dots(axes, names, elos, elos - errors, elos + errors)
     # An agent that won or lost all games has an infinite error, which must not stretch the axis.
     reach = np.minimum(errors, max(float(np.ptp(elos)), SMALLEST_REACH))
     low, high = (elos - reach).min(), (elos + reach).max()
@@ -79,7 +76,7 @@ def ratings_chart(found: Results) -> Figure:
     axes.set_xlim(low - margin, high + margin)
     even_line(axes, 0, vertical=True)
     for row, (elo, error) in enumerate(zip(elos, errors, strict=True)):
-        _text_beside(axes, row, _elo(elo, error))
+        _text_beside(axes, row, plus_minus(elo, error) if error else signed(elo))
     zero = f"{names[order.index(0)]} = 0" if anchored else "their mean = 0"
     axes.set_xlabel(f"Elo ({zero}), with 95 % errors")
     remark(figure, "the error of a difference is less than the sum of two errors", meaning)
@@ -123,7 +120,7 @@ def tournament_chart(found: Results) -> Figure:
     title = f"{count(len(order), 'test agent')} against {count(len(opponents), 'opponent')}"
     figure = page(found, title, 5.8 + width, 2.6 + 0.34 * len(tests))
     whole, each = figure.subplots(1, 2, width_ratios=[3.2, width])
-    _dots(whole, names, *(100 * np.array([[row.rate, row.low, row.high] for row in rows]).T))
+    dots(whole, names, *(100 * np.array([[row.rate, row.low, row.high] for row in rows]).T))
     even_line(whole, 50, vertical=True)
     for at, row in enumerate(rows):
         _text_beside(whole, at, f"{100 * row.rate:.1f}")
@@ -159,29 +156,9 @@ def win_rates(
 # -- marks -------------------------------------------------------------------------------------
 
 
-def _dots(axes: Axes, names: Sequence[str], values: Floats, low: Floats, high: Floats) -> None:
-    """Draw a named dot with its error bar for each row, the first on top."""
-    rows = np.arange(len(names))
-    axes.errorbar(values, rows, xerr=[values - low, high - values], **DOTS)
-    axes.set_yticks(rows, names)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
-    axes.grid(color=EDGE)
-    axes.set_axisbelow(True)
-
-
 def _text_beside(axes: Axes, row: int, text: str) -> None:
     """Write a text to the right of a row."""
     axes.text(1.02, row, text, transform=axes.get_yaxis_transform(), va="center")
-
-
-def _elo(elo: float, error: float) -> str:
-    """Return a rating with its error as text."""
-    value = f"{elo:+.0f}".replace("-", "−") if round(elo) else "0"
-    if not error:
-        return value
-    return f"{value} ± ∞" if error >= NO_LIMIT else f"{value} ± {error:.0f}"
 
 
 POINTS = 400
@@ -399,19 +376,3 @@ def draw(name: str, found: Results) -> Figure:
     """Draw the chart with this name; raise a `KnightfallError` if it does not fit the run."""
     (name,) = charts_to_draw(found, name)
     return CHARTS[name](found)
-
-
-__all__ = [
-    "CHARTS",
-    "charts_for",
-    "charts_to_draw",
-    "crosstable_chart",
-    "draw",
-    "format_of",
-    "llr_chart",
-    "ratings_chart",
-    "save",
-    "score_chart",
-    "tournament_chart",
-    "worth_chart",
-]

@@ -290,6 +290,14 @@ def losses(row: Standing) -> str:
     return ", ".join(parts) or "none"
 
 
+def shortened(name: str, most: int) -> str:
+    """Return a name with its middle replaced by … if it is longer than `most`."""
+    if len(name) <= most:
+        return name
+    head = most // 2
+    return f"{name[:head]}…{name[len(name) - (most - 1 - head) :]}"
+
+
 def short_names(entrants: Sequence[Entrant]) -> list[str]:
     """Return names for narrow columns: only the heuristic if all agents search in the same way."""
     names = [entrant.name for entrant in entrants]

@@ -9,10 +9,17 @@ from __future__ import annotations
 from numba import types
 
 from knightfall.kernel import bits, rules
-from knightfall.kernel.bits import Bits, count, each, rest
+from knightfall.kernel.bits import Bits
+from knightfall.kernel.bits import count as count
+from knightfall.kernel.bits import each as each
+from knightfall.kernel.bits import rest as rest
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.interrupt import cut_short, steps_left, time_left
-from knightfall.kernel.rules import GEOMETRY, Geometry, onward, spread
+from knightfall.kernel.interrupt import cut_short as cut_short
+from knightfall.kernel.interrupt import steps_left as steps_left
+from knightfall.kernel.interrupt import time_left as time_left
+from knightfall.kernel.rules import GEOMETRY, Geometry
+from knightfall.kernel.rules import onward as onward
+from knightfall.kernel.rules import spread as spread
 
 _u64, _i64 = types.uint64, types.int64
 
@@ -66,21 +73,3 @@ def bit(cell: int) -> Bits:
     if cell < 0 or cell > 63:
         raise IndexError("there is no such cell on any board")
     return bits.bit(cell)
-
-
-__all__ = [
-    "bit",
-    "count",
-    "cut_short",
-    "each",
-    "first",
-    "mobility",
-    "moves",
-    "onward",
-    "reach",
-    "rest",
-    "space",
-    "spread",
-    "steps_left",
-    "time_left",
-]

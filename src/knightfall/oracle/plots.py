@@ -9,10 +9,11 @@ import numpy as np
 from knightfall.arena.chart_style import (
     BLUE,
     DOTS,
-    EDGE,
     INK,
     PAPER,
     RED,
+    Floats,
+    dots,
     even_line,
     page,
     remark,
@@ -52,26 +53,20 @@ def grade_plot(grade: Grade) -> Figure:
 def _wins_kept(axes: Axes, grade: Grade) -> None:
     """Draw how often wins were kept: a row for all decisions, for each role and each phase."""
     rows = [(name, row) for name, row in grade.wins_kept.items() if row.kept.of]
-    places = np.arange(len(rows))
-    rate, below, above = _bars([row.kept for _, row in rows])
-    axes.errorbar(rate, places, xerr=[below, above], **DOTS)
+    dots(axes, [name for name, _ in rows], *_percentages([row.kept for _, row in rows]))
     chance = [100 * (row.chance or 0.0) for _, row in rows]
+    places = np.arange(len(rows))
     axes.plot(chance, places, "D", color=PAPER, markeredgecolor=INK, markersize=4.5, zorder=1)
-    axes.set_yticks(places, [name for name, _ in rows])
-    axes.set(xlim=(-2, 102), ylim=(len(rows) - 0.4, -0.6), xlabel="per cent kept")
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
-    axes.grid(color=EDGE)
-    axes.set_axisbelow(True)
+    axes.set(xlim=(-2, 102), xlabel="per cent kept")
     axes.set_title("keeps the win")
 
 
 def _reliability(axes: Axes, curve: Reliability) -> None:
     """Draw the share of won positions by bin of scores, from the lowest to the highest."""
-    rate, below, above = _bars([each.won for each in curve.bins])
+    rate, low, high = _percentages([each.won for each in curve.bins])
     places = np.arange(len(curve.bins))
     axes.plot(places, rate, ":", color=BLUE, linewidth=1)
-    axes.errorbar(places, rate, yerr=[below, above], **DOTS)
+    axes.errorbar(places, rate, yerr=[rate - low, high - rate], **DOTS)
     even_line(axes, 50)
     names = [score_range(each) for each in curve.bins]
     axes.set_xticks(places, names, rotation=40, ha="right", rotation_mode="anchor")
@@ -80,13 +75,10 @@ def _reliability(axes: Axes, curve: Reliability) -> None:
     axes.set_title(f"score against truth{known}")
 
 
-def _bars(shares: list[Share]) -> tuple[list[float], list[float], list[float]]:
-    """Return rates in per cent, and the distances to the ends of their intervals."""
-    rates = [100 * (share.rate or 0.0) for share in shares]
-    ends = [share.interval for share in shares]
-    below = [max(0.0, rate - 100 * low) for rate, (low, _) in zip(rates, ends, strict=True)]
-    above = [max(0.0, 100 * high - rate) for rate, (_, high) in zip(rates, ends, strict=True)]
-    return rates, below, above
+def _percentages(shares: list[Share]) -> Floats:
+    """Return three rows in per cent: the rates, and the low and high ends of their intervals."""
+    rows = [(share.rate or 0.0, *share.interval) for share in shares]
+    return 100 * np.array(rows).reshape(-1, 3).T
 
 
 @styled

@@ -64,137 +64,7 @@ SHOWN = 12
 """Number of exceptions that are listed; small boards have hundreds."""
 
 
-def certify(
-    board: BoardName,
-    output: CertificateOutput = None,
-    workers: Workers = None,
-    dask: Dask = None,
-    json: Json = False,
-) -> None:
-    """Write a proof that the second player wins from free placement.
-
-    The certificate holds an answer to every first placement and to every later move, down to
-    positions that are quickly searched; knightfall atlas verify checks it.  7x7 takes half a minute
-    on one processor.  If a side is even the proof is one line: the second player mirrors each move
-    in the board's centre.
-
-    \b
-    Examples:
-      knightfall atlas certify 7x7 --workers 2
-      knightfall atlas certify 7x7 --dask tcp://host:8786
-      knightfall atlas certify 8x8 --output proof.txt
-    """
-    import time
-
-    from knightfall.display.progress import progress
-    from knightfall.files import check_output
-    from knightfall.solver.certificate import certify as prove
-
-    there = board_named(board)
-    map_calls = chosen_map(workers, dask, lambda cell: f"the answers to {there.name(cell)}")
-    name = f"{there.width}x{there.height}"
-    file = Path(f"certificate-{name}.txt") if output is None else output
-    check_output(file)
-    start = time.perf_counter()
-    with progress() as shown:
-
-        def told(share: float) -> None:
-            spent = clock(time.perf_counter() - start)
-            shown.say(f"{percent(share, 0)} of the first moves answered · {spent}")
-
-        certificate = prove(there, on_progress=told, map_calls=map_calls)
-    certificate.write(file)
-    seconds = time.perf_counter() - start
-    size, answers = file.stat().st_size, certificate.answers
-    lines = 0 if answers is None else len(certificate.lines)
-    if json:
-        facts: dict[str, Any] = {"board": name, "winner": "second", "method": certificate.method}
-        facts |= {"placements": len(answers or ()), "answers": lines, "bytes": size}
-        print_json({**facts, "seconds": seconds, "file": str(file)})
-    else:
-        proof = "by reflection" if answers is None else f"{lines:,} answers"
-        print_line(
-            f"{name}: the second player wins; {proof}, {size:,} bytes, {duration(seconds)}; "
-            f"written to {file}"
-        )
-
-
-def build(
-    board: BoardName,
-    workers: Workers = None,
-    dask: Dask = None,
-    output: Output = None,
-    again: Again = False,
-    json: Json = False,
-) -> None:
-    """Solve every opening of a board and keep the answers.
-
-    A build that was stopped, by Ctrl-C or otherwise, continues where it was.  7x7 takes minutes,
-    7x8 hours, 8x8 days.  A board that is in the atlas is not solved again; with --output its
-    entries are copied.
-
-    \b
-    Examples:
-      knightfall atlas build 7x7 --workers 2
-      knightfall atlas build 5x8
-      knightfall atlas build 7x8 --dask tcp://host:8786
-      knightfall atlas build 7x7 --again --workers 2
-    """
-    import time
-
-    from knightfall.display.progress import progress
-    from knightfall.files import check_output
-    from knightfall.solver.atlas import entries_of, forget
-    from knightfall.solver.atlas_build import Builder, name_of, save, upright, user_file
-
-    there = upright(board_named(board))
-    map_calls = chosen_map(workers, dask, lambda cells: f"the openings like {cells}")
-    file = user_file() if output is None else output
-    check_output(file)
-    start = time.perf_counter()
-    builder = Builder(there)
-    known = None if again else entries_of(there)
-    if known is not None:
-        if output is not None:
-            save(output, name_of(there), known)
-        _tell_known(name_of(there), len(builder.classes), output, json)
-        return
-    with progress() as shown:
-
-        def told(done: int, of: int) -> None:
-            spent = clock(time.perf_counter() - start)
-            shown.say(f"{done} of {of} classes · {builder.nodes:,} nodes · {spent}")
-
-        resumed = len(builder.resumed())
-        try:
-            entries = builder.build(told, map_calls)
-        except KeyboardInterrupt:
-            done, of = len(builder.resumed()), len(builder.classes)
-            say(f"{done} of {of} classes are solved and kept; repeat the command to continue")
-            raise
-    save(file, name_of(there), entries)
-    builder.journal.unlink(missing_ok=True)
-    forget()
-    seconds = time.perf_counter() - start
-    if json:
-        facts = {"board": name_of(there), "classes": len(builder.classes), "resumed": resumed}
-        print_json({**facts, "nodes": builder.nodes, "seconds": seconds, "file": str(file)})
-    else:
-        print_line(
-            f"{name_of(there)}: {len(builder.classes)} classes of openings, {resumed} of them "
-            f"solved before, {builder.nodes:,} nodes, {duration(seconds)}; written to {file}"
-        )
-
-
-def _tell_known(name: str, classes: int, output: Path | None, json: bool) -> None:
-    if json:
-        facts = {"board": name, "classes": classes, "resumed": classes, "nodes": 0}
-        print_json({**facts, "seconds": 0.0, "file": None if output is None else str(output)})
-    else:
-        written = "" if output is None else f"; written to {output}"
-        print_line(f"{name} is in the atlas already (--again solves it anew){written}")
-
-
+@atlas.command()
 def show(board: BoardName, cell: Placement = None, json: Json = False) -> None:
     """Show the stored values of a board, or of one first placement.
 
@@ -318,9 +188,143 @@ def _grid(screen: Any, board: Board, cells: list[tuple[str, str]]) -> None:
     screen.print(Text(f"    {names}"))
 
 
+@atlas.command()
+def build(
+    board: BoardName,
+    workers: Workers = None,
+    dask: Dask = None,
+    output: Output = None,
+    again: Again = False,
+    json: Json = False,
+) -> None:
+    """Solve every opening of a board and keep the answers.
+
+    A build that was stopped, by Ctrl-C or otherwise, continues where it was.  7x7 takes minutes,
+    7x8 hours, 8x8 days.  A board that is in the atlas is not solved again; with --output its
+    entries are copied.
+
+    \b
+    Examples:
+      knightfall atlas build 7x7 --workers 2
+      knightfall atlas build 5x8
+      knightfall atlas build 7x8 --dask tcp://host:8786
+      knightfall atlas build 7x7 --again --workers 2
+    """
+    import time
+
+    from knightfall.display.progress import progress
+    from knightfall.files import check_output
+    from knightfall.solver.atlas import entries_of, forget
+    from knightfall.solver.atlas_build import Builder, name_of, save, upright, user_file
+
+    there = upright(board_named(board))
+    map_calls = chosen_map(workers, dask, lambda cells: f"the openings like {cells}")
+    file = user_file() if output is None else output
+    check_output(file)
+    start = time.perf_counter()
+    builder = Builder(there)
+    known = None if again else entries_of(there)
+    if known is not None:
+        if output is not None:
+            save(output, name_of(there), known)
+        _tell_known(name_of(there), len(builder.classes), output, json)
+        return
+    with progress() as shown:
+
+        def told(done: int, of: int) -> None:
+            spent = clock(time.perf_counter() - start)
+            shown.say(f"{done} of {of} classes · {builder.nodes:,} nodes · {spent}")
+
+        resumed = len(builder.resumed())
+        try:
+            entries = builder.build(told, map_calls)
+        except KeyboardInterrupt:
+            done, of = len(builder.resumed()), len(builder.classes)
+            say(f"{done} of {of} classes are solved and kept; repeat the command to continue")
+            raise
+    save(file, name_of(there), entries)
+    builder.journal.unlink(missing_ok=True)
+    forget()
+    seconds = time.perf_counter() - start
+    if json:
+        facts = {"board": name_of(there), "classes": len(builder.classes), "resumed": resumed}
+        print_json({**facts, "nodes": builder.nodes, "seconds": seconds, "file": str(file)})
+    else:
+        print_line(
+            f"{name_of(there)}: {len(builder.classes)} classes of openings, {resumed} of them "
+            f"solved before, {builder.nodes:,} nodes, {duration(seconds)}; written to {file}"
+        )
+
+
+def _tell_known(name: str, classes: int, output: Path | None, json: bool) -> None:
+    if json:
+        facts = {"board": name, "classes": classes, "resumed": classes, "nodes": 0}
+        print_json({**facts, "seconds": 0.0, "file": None if output is None else str(output)})
+    else:
+        written = "" if output is None else f"; written to {output}"
+        print_line(f"{name} is in the atlas already (--again solves it anew){written}")
+
+
+@atlas.command()
+def certify(
+    board: BoardName,
+    output: CertificateOutput = None,
+    workers: Workers = None,
+    dask: Dask = None,
+    json: Json = False,
+) -> None:
+    """Write a proof that the second player wins from free placement.
+
+    The certificate holds an answer to every first placement and to every later move, down to
+    positions that are quickly searched; knightfall atlas verify checks it.  7x7 takes half a minute
+    on one processor.  If a side is even the proof is one line: the second player mirrors each move
+    in the board's centre.
+
+    \b
+    Examples:
+      knightfall atlas certify 7x7 --workers 2
+      knightfall atlas certify 7x7 --dask tcp://host:8786
+      knightfall atlas certify 8x8 --output proof.txt
+    """
+    import time
+
+    from knightfall.display.progress import progress
+    from knightfall.files import check_output
+    from knightfall.solver.certificate import certify as prove
+
+    there = board_named(board)
+    map_calls = chosen_map(workers, dask, lambda cell: f"the answers to {there.name(cell)}")
+    name = f"{there.width}x{there.height}"
+    file = Path(f"certificate-{name}.txt") if output is None else output
+    check_output(file)
+    start = time.perf_counter()
+    with progress() as shown:
+
+        def told(share: float) -> None:
+            spent = clock(time.perf_counter() - start)
+            shown.say(f"{percent(share, 0)} of the first moves answered · {spent}")
+
+        certificate = prove(there, on_progress=told, map_calls=map_calls)
+    certificate.write(file)
+    seconds = time.perf_counter() - start
+    size, answers = file.stat().st_size, certificate.answers
+    lines = 0 if answers is None else len(certificate.lines)
+    if json:
+        facts: dict[str, Any] = {"board": name, "winner": "second", "method": certificate.method}
+        facts |= {"placements": len(answers or ()), "answers": lines, "bytes": size}
+        print_json({**facts, "seconds": seconds, "file": str(file)})
+    else:
+        proof = "by reflection" if answers is None else f"{lines:,} answers"
+        print_line(
+            f"{name}: the second player wins; {proof}, {size:,} bytes, {duration(seconds)}; "
+            f"written to {file}"
+        )
+
+
 # -- verify -----------------------------------------------------------------------------------
 
 
+@atlas.command()
 def verify(file: File, json: Json = False) -> None:
     """Check a certificate: a proof that the second player wins.
 
@@ -370,12 +374,3 @@ def verify(file: File, json: Json = False) -> None:
         print_line(
             f"verified: the second player wins on {verdict.board} from free placement ({checked})"
         )
-
-
-# -- the group --------------------------------------------------------------------------------
-
-
-atlas.command(name="show")(show)
-atlas.command(name="build")(build)
-atlas.command(name="certify")(certify)
-atlas.command(name="verify")(verify)

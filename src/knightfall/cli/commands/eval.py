@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,7 +21,6 @@ from knightfall.files import atomic_write
 if TYPE_CHECKING:
     from knightfall.agents.remote_player import RemotePlayer
     from knightfall.heuristics.evaluator import Evaluator
-    from knightfall.heuristics.explain import Explanation
     from knightfall.position import Position, Side
 
 STEP_LIMIT = 20_000_000
@@ -103,6 +102,8 @@ def evaluate(
       knightfall eval --explain "7/7/1N5/7/7/4n2/7 w"
       knightfall eval --explain "7/7/1N5/7/7/4n2/7 w" --heuristic open_cluster --chart cluster.svg
     """
+    from knightfall.heuristics.explain import explain as shares_of
+
     if bool(fens) == (file is not None):
         raise KnightfallError(
             "give either FENs or --fens FILE, not both" if fens else "give a FEN, or --fens FILE"
@@ -115,7 +116,8 @@ def evaluate(
     evaluators = _ready(heuristic or [LEARNED])
     if chart is not None and (len(evaluators) > 1 or len(fens or ()) != 1):
         raise KnightfallError(f"--chart {chart} takes one FEN and one heuristic")
-    positions = _from_file(file) if file is not None else _from_arguments(fens or [])
+    given = [("", position_named(fen)) for fen in fens or ()]
+    positions = given if file is None else _from_file(file)
     as_json = json or not (explain or sys.stdout.isatty())
     for where, position in positions:
         side: Side = (
@@ -123,7 +125,7 @@ def evaluate(
         )
         with _named(where):
             values, cut = _measure(evaluators, position, side)
-            explained = _explained(evaluators, position, side) if explain else []
+            explained = [shares_of(position, one, side) for one in evaluators if explain]
         if chart is not None:
             atomic_write(chart, explained[0].svg())
         if as_json:
@@ -171,25 +173,15 @@ def _measure(
     return values, cut
 
 
-def _explained(names: Iterable[str], position: Position, side: Side) -> list[Explanation]:
-    from knightfall.heuristics.explain import explain
-
-    return [explain(position, name, side) for name in names]
-
-
 # -- where positions come from -----------------------------------------------------------------
-
-
-def _from_arguments(fens: Iterable[str]) -> Iterator[tuple[str, Position]]:
-    for position in [position_named(fen) for fen in fens]:
-        yield "", position
 
 
 def _from_file(name: str) -> Iterator[tuple[str, Position]]:
     """Yield the positions of a file, each with its file and line for error messages."""
     from knightfall.position import Position
+    from knightfall.reading import opened
 
-    with _opened(name) as file:
+    with nullcontext(sys.stdin.buffer) if name == "-" else opened(name) as file:
         # By lines, because a program that writes to stdin may wait for each answer; with a limit,
         # because a file without line ends would fill the memory.
         lines = iter(lambda: file.readline(LONGEST_LINE + 1), b"")
@@ -204,12 +196,6 @@ def _from_file(name: str) -> Iterator[tuple[str, Position]]:
                 with _named(where):
                     position = Position.from_fen(text)
                 yield where, position
-
-
-def _opened(name: str) -> AbstractContextManager[IO[bytes]]:
-    from knightfall.reading import opened
-
-    return nullcontext(sys.stdin.buffer) if name == "-" else opened(name)
 
 
 @contextmanager

@@ -72,6 +72,8 @@ def games(
       knightfall runs games 3 --lost-by AB_Improved --limit 10
       knightfall runs games last --reason timeout --json
     """
+    from knightfall.arena.standings import shortened
+
     with reading(store) as opened:
         found = find_run(opened, run)
         entrants = found.plan.entrants
@@ -91,7 +93,7 @@ def games(
         if screen.is_terminal:
             rest = id + NUMBERS + max(map(len, found.plan.starts))
             name = min(name, max(SHORTEST, (screen.width - rest) // 2))
-        names = [_cut(entrant.name, name) for entrant in entrants]
+        names = [shortened(entrant.name, name) for entrant in entrants]
         shape = f"{{:<{id}}}  {{:<{name}}}  {{:<{name}}}  {{:<6}}  {{:<8}}  {{:>5}}  {{}}"
         print_line(shape.format("game", "first", "second", "result", "reason", "plies", "opening"))
         for line in lines:
@@ -102,14 +104,6 @@ def games(
             print_line(
                 shape.format(line.id, first, second, result, line.reason, line.plies, opening)
             )
-
-
-def _cut(name: str, length: int) -> str:
-    """Return a name with its middle replaced by … if it is longer than `length`."""
-    if len(name) <= length:
-        return name
-    end = (length - 1) // 2
-    return f"{name[: length - 1 - end]}…{name[-end:]}"
 
 
 def _numbers(entrants: Sequence[Entrant], who: str | None, option: str) -> list[int] | None:

@@ -206,8 +206,8 @@ def plot(
       knightfall runs plot 7 --kind crosstable --output league.pdf
       knightfall runs plot last --output charts/ --force
     """
-    from knightfall.arena.chart_style import writable
-    from knightfall.arena.charts import charts_to_draw, draw, save
+    from knightfall.arena.chart_style import save, writable
+    from knightfall.arena.charts import charts_to_draw, draw
     from knightfall.arena.results import results
 
     folder, file = _split(output)
