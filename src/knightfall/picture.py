@@ -48,14 +48,15 @@ def _status(position: Position) -> str:
     """Return one line about the side to move or to place, or about the winner."""
     winner = position.winner
     if winner:
-        return f"{_named(winner)} won: {_named(other(winner))} has no move"
+        return f"{player(winner)} won: {player(other(winner))} has no move"
     if position.placed:
-        return f"{_named(position.to_move)} to move"
+        return f"{player(position.to_move)} to move"
     pocket = " ".join(_KNIGHT[side] for side in _in_pocket(position))
-    return f"{_named(position.to_move)} to place a knight; in the pocket: {pocket}"
+    return f"{player(position.to_move)} to place a knight; in the pocket: {pocket}"
 
 
-def _named(side: Side) -> str:
+def player(side: Side) -> str:
+    """Return the player of a side with the letter of its knight: "first player (N)"."""
     return f"{_PLAYER[side]} ({_KNIGHT[side]})"
 
 

@@ -96,6 +96,9 @@ TableMb = Annotated[
     whole_number("--table-mb", "Memory for the solver's table, in megabytes.", metavar="MB"),
 ]
 
+BoardSize = Annotated[
+    str, typer.Option("--board", metavar="WxH", help="Width and height of the board.")
+]
 BoardName = Annotated[
     str, typer.Argument(metavar="BOARD", help="Width and height of the board, as in 7x7.")
 ]

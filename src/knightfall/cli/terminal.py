@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -49,18 +50,7 @@ def print_report(report: Displayable, *, json: bool) -> None:
 
 def report_json(report: Report) -> dict[str, Any]:
     """Return a search report as values for JSON."""
-    return {
-        "move": report.move,
-        "score": for_json(report.score),
-        "proven": report.proven,
-        "plies": report.plies,
-        "depth": report.depth,
-        "nodes": report.nodes,
-        "seconds": report.seconds,
-        "pv": list(report.pv),
-        "cut": report.cut,
-        "note": report.note,
-    }
+    return {**asdict(report), "score": for_json(report.score)}
 
 
 def verdict(report: Report) -> str:

@@ -55,10 +55,9 @@ class Explanation(Displayable):
 
     def parts(self) -> Iterator[Part]:
         """Yield the report: the shares as bars, the largest first."""
-        side = "first player (N)" if self.side == "w" else "second player (n)"
         moves = "who moves" if self.side == self.position.to_move else "who waits"
         yield Heading(f"{self.heuristic} of {self.position.fen}")
-        yield f"{self.value:+.3f} for the {side}, {moves}"
+        yield f"{self.value:+.3f} for the {picture.player(self.side)}, {moves}"
         if self.cluster is not None:
             yield ""
             yield from picture.text(self.position, self.cluster.cells).splitlines()

@@ -10,6 +10,7 @@ import typer
 from knightfall.cli.arena_options import elo_bounds, real
 from knightfall.cli.help_format import command_group
 from knightfall.cli.options import (
+    BoardSize,
     Chart,
     Dask,
     Force,
@@ -183,9 +184,6 @@ Against = Annotated[
         show_default=False,
     ),
 ]
-BoardText = Annotated[
-    str, typer.Option("--board", metavar="WxH", help="Width and height of the board.")
-]
 TuneSeed = Annotated[
     int,
     whole_number(
@@ -222,7 +220,7 @@ def tune(
     population: Population = 12,
     pairs: Pairs = 100,
     against: Against = None,
-    board: BoardText = "7x7",
+    board: BoardSize = "7x7",
     seed: TuneSeed = 0,
     step: Step = "0.5",
     sprt: Gain = "0,30",

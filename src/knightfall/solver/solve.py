@@ -24,12 +24,12 @@ from knightfall.errors import KnightfallError
 from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.kernel.interrupt import run_interruptibly
 from knightfall.kernel.rules import NO_LIMIT
+from knightfall.picture import player
 from knightfall.position import Position, Side, other
 from knightfall.solver.atlas import Entry, canonical, lookup
 from knightfall.solver.engine import TABLE_MB, Engine, Limits, OutOfBudget
 from knightfall.solver.reflection import loses_by_reflection, mirror_move
 
-PLAYER: dict[Side, str] = {"w": "the first player (N)", "b": "the second player (n)"}
 UNKNOWN = "unknown"
 
 
@@ -59,7 +59,7 @@ class Solution(Displayable):
 
     def parts(self) -> Iterator[Part]:
         """Yield the report: a table of facts."""
-        rows = {"winner": UNKNOWN if self.winner is None else PLAYER[self.winner]}
+        rows = {"winner": UNKNOWN if self.winner is None else f"the {player(self.winner)}"}
         if self.distance or self.plies is not None:
             rows["plies"] = self._plies()
         rows["moves"] = self._moves()
@@ -126,7 +126,7 @@ class SolveProgress:
     def __str__(self) -> str:
         parts = [self.stage]
         if self.winner is not None:
-            parts.append(f"{PLAYER[self.winner]} wins")
+            parts.append(f"the {player(self.winner)} wins")
         if self.at_least:
             parts.append(f"not before ply {self.at_least}")
         speed = self.nodes / max(self.seconds, 1e-9)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from knightfall.cli.options import (
+    BoardSize,
     Chart,
     Dask,
     Force,
@@ -81,14 +82,13 @@ Openings = Annotated[
     int, whole_number("--openings", "Games to play, each from its own opening.", least=0)
 ]
 Seed = Annotated[int, whole_number("--seed", "Seed of the random openings.", least=0, metavar="S")]
-Size = Annotated[str, typer.Option("--board", metavar="WxH", help="Width and height of the board.")]
 
 
 def grade(
     agent: Who,
     openings: Openings = 50,
     seed: Seed = 0,
-    board: Size = "7x7",
+    board: BoardSize = "7x7",
     workers: Workers = None,
     dask: Dask = None,
     chart: Chart = None,

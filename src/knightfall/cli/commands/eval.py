@@ -17,6 +17,7 @@ from knightfall.display.report import print_parts
 from knightfall.display.table import facts
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write
+from knightfall.picture import player as player_of
 
 if TYPE_CHECKING:
     from knightfall.agents.remote_player import RemotePlayer
@@ -213,8 +214,7 @@ def _named(where: str) -> Iterator[None]:
 def _print_table(
     position: Position, side: Side, values: dict[str, float | str], cut: list[str]
 ) -> None:
-    seat = "first player (N)" if side == "w" else "second player (n)"
-    print(f"{position.fen}, for the {seat}")
+    print(f"{position.fen}, for the {player_of(side)}")
     rows = {}
     for name, value in values.items():
         shown = f"{value:.6g}" if isinstance(value, float) else value

@@ -5,6 +5,7 @@ It judges a result by its counts, and forecasts the length of a sequential test.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -316,17 +317,5 @@ def _show(test: Sprt, share: float, plans: list[SprtForecast]) -> None:
 
 def _json(test: Sprt, share: float, plans: list[SprtForecast]) -> dict[str, Any]:
     lower, upper = test.bounds
-    return {
-        "elo0": test.elo0,
-        "elo1": test.elo1,
-        "alpha": test.alpha,
-        "beta": test.beta,
-        "model": test.model,
-        "lower": lower,
-        "upper": upper,
-        "split": share,
-        "plans": [
-            {"true_elo": each.true_elo, "elo": each.elo, "passes": each.passes, "pairs": each.pairs}
-            for each in plans
-        ],
-    }
+    found = {**asdict(test), "lower": lower, "upper": upper, "split": share}
+    return {**found, "plans": [asdict(each) for each in plans]}
