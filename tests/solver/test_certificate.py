@@ -131,17 +131,11 @@ def test_certificates_verify(name: str, small: int, judge: Callable[[bytes], Ver
 
 @pytest.mark.slow
 def test_the_second_player_wins_on_7x7(judge: Callable[[bytes], Verdict]) -> None:
-    text = certify(Board.of(7, 7), threads=2).text
+    text = certify(Board.of(7, 7)).text
     assert len(text) < 1_000_000
     verdict = judge(text.encode("ascii"))
     assert (verdict.board, verdict.placements) == ("7x7", 10)
     assert verdict.answers > 10_000
-
-
-def test_any_number_of_threads_writes_the_same_certificate() -> None:
-    assert certify_by_answers(Board.of(5, 6), threads=3).text == certificate("5x6").text
-    with pytest.raises(KnightfallError, match=r"threads=0 must be from 1 to"):
-        certify_by_answers(Board.of(5, 6), threads=0)
 
 
 def test_progress_is_told_up_to_the_end() -> None:
@@ -548,7 +542,7 @@ def test_where_the_first_player_wins_there_is_nothing_to_certify(
     # No board is known on which the first player wins, so the solver is replaced.
     monkeypatch.setattr("knightfall.solver.certificate.who_wins", lambda *_: 1)
     with pytest.raises(KnightfallError) as error:
-        certify_by_answers(Board.of(3, 4), threads=2)
+        certify_by_answers(Board.of(3, 4))
     assert str(error.value) == (
         "on 3×4 the first player wins, by placing on a4: there is nothing to certify"
     )

@@ -9,16 +9,14 @@ from __future__ import annotations
 import json
 import os
 import re
-import threading
-from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import closing
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
 from knightfall.board import Board
 from knightfall.files import atomic_write, data_folder, locked
 from knightfall.isolation.sigint import enable_keyboard_interrupt
+from knightfall.kernel.interrupt import run_interruptibly
 from knightfall.position import Position
 from knightfall.reading import read_bytes
 from knightfall.solver.atlas import (
@@ -30,7 +28,7 @@ from knightfall.solver.atlas import (
     read_atlas,
     representatives,
 )
-from knightfall.solver.engine import Engine, OutOfBudget, check_threads
+from knightfall.solver.engine import Engine
 from knightfall.solver.solve import Solver
 
 Cells = tuple[int, int]
@@ -49,23 +47,14 @@ OnProgress = Callable[[int, int], None]
 
 
 class Builder:
-    """Solves the classes of one board in several threads."""
+    """Solves the classes of one board, in this process or by a map over several."""
 
-    def __init__(self, board: Board, *, threads: int = 1, folder: Path | None = None) -> None:
-        check_threads(threads)
+    def __init__(self, board: Board, *, folder: Path | None = None) -> None:
         self.board = board
-        self.threads = threads
+        self.nodes = 0
+        """Positions searched so far."""
         self.journal = (folder or data_folder() / "atlas") / f"{name_of(board)}.journal"
         self.classes = representatives(board)
-        self._engines = [Engine(board) for _ in range(threads)]
-        self._free = list(self._engines)
-        self._nodes_elsewhere = 0
-        self._lock = threading.Lock()
-
-    @property
-    def nodes(self) -> int:
-        """Positions searched so far."""
-        return self._nodes_elsewhere + sum(engine.nodes for engine in self._engines)
 
     def build(
         self, on_progress: OnProgress | None = None, map_calls: MapCalls | None = None
@@ -73,7 +62,7 @@ class Builder:
         """Solve the missing classes and return the board's entries; the journal may be deleted
         then.
 
-        The classes are solved by `map_calls`, if it is given, else by threads of this process.
+        The classes are solved by `map_calls`, if it is given, else one after the other.
         """
         enable_keyboard_interrupt()
         done = self.resumed()
@@ -82,34 +71,15 @@ class Builder:
             on_progress(len(done), len(self.classes))
         if missing:
             self.journal.parent.mkdir(parents=True, exist_ok=True)
-        solving = self._in_threads(missing) if map_calls is None else self._by(map_calls, missing)
-        with closing(solving):
-            for cells, entry in solving:
-                done[cells] = entry
-                self._append_to_journal(cells, entry)
-                if on_progress:
-                    on_progress(len(done), len(self.classes))
+        setup = partial(class_solver, self.board)
+        solved = map_calls(setup, missing) if map_calls else enumerate(map(setup(), missing))
+        for place, (entry, nodes) in solved:
+            self.nodes += nodes
+            done[missing[place]] = entry
+            self._append_to_journal(missing[place], entry)
+            if on_progress:
+                on_progress(len(done), len(self.classes))
         return b"".join(done[cells] for cells in self.classes)
-
-    def _in_threads(self, missing: Sequence[Cells]) -> Generator[tuple[Cells, bytes], None, None]:
-        with ThreadPoolExecutor(self.threads) as pool:
-            futures = {pool.submit(self._solve, cells): cells for cells in missing}
-            try:
-                for future in as_completed(futures):
-                    yield futures[future], future.result()
-            except BaseException:  # Ctrl-C: the journal stays
-                for future in futures:
-                    future.cancel()
-                for engine in self._engines:
-                    engine.stop()
-                raise
-
-    def _by(
-        self, map_calls: MapCalls, missing: Sequence[Cells]
-    ) -> Generator[tuple[Cells, bytes], None, None]:
-        for place, (entry, nodes) in map_calls(partial(class_solver, self.board), missing):
-            self._nodes_elsewhere += nodes
-            yield missing[place], entry
 
     def resumed(self) -> dict[Cells, bytes]:
         """Return the classes that an earlier build has solved, from the journal."""
@@ -134,25 +104,16 @@ class Builder:
             file.flush()
             os.fsync(file.fileno())
 
-    def _solve(self, cells: Cells) -> bytes:
-        with self._lock:
-            engine = self._free.pop()
-        try:
-            return solve_opening(Solver(engine, use_atlas=False), self.board, cells)
-        except OutOfBudget:
-            raise KeyboardInterrupt from None
-        finally:
-            with self._lock:
-                self._free.append(engine)
-
 
 def class_solver(board: Board) -> Callable[[Cells], tuple[bytes, int]]:
     """Return a function that solves a class, and returns its entry and the nodes searched."""
     engine = Engine(board)
+    solver = Solver(engine, use_atlas=False)
 
     def solve(cells: Cells) -> tuple[bytes, int]:
-        before = engine.nodes
-        return solve_opening(Solver(engine, use_atlas=False), board, cells), engine.nodes - before
+        before, found = engine.nodes, list[bytes]()
+        run_interruptibly(lambda: found.append(solve_opening(solver, board, cells)), engine.stop)
+        return found[0], engine.nodes - before
 
     return solve
 

@@ -10,9 +10,7 @@ second player wins by mirroring (`reflection.py`), and the certificate is one li
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,8 +20,9 @@ import numpy as np
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write
+from knightfall.kernel.interrupt import run_interruptibly
 from knightfall.kernel.rules import bitset, geometry
-from knightfall.solver.engine import OutOfBudget, check_threads
+from knightfall.solver.engine import OutOfBudget
 from knightfall.solver.proof_table import DTYPE, PLIES
 from knightfall.solver.winloss import who_wins
 
@@ -115,31 +114,26 @@ def with_checksum(text: str) -> str:
 def certify(
     board: Board,
     *,
-    threads: int = 1,
     on_progress: OnProgress | None = None,
     map_calls: MapCalls | None = None,
 ) -> Certificate:
     """Return a proof that the second player wins, by mirroring if a side of the board is even."""
-    check_threads(threads)
     if board.cells % 2 == 0:
         return Certificate(board, None)
-    return certify_by_answers(board, threads=threads, on_progress=on_progress, map_calls=map_calls)
+    return certify_by_answers(board, on_progress=on_progress, map_calls=map_calls)
 
 
 def certify_by_answers(
     board: Board,
     *,
-    threads: int = 1,
     small: int = SMALL,
     on_progress: OnProgress | None = None,
     map_calls: MapCalls | None = None,
 ) -> Certificate:
     """Return a proof by answers.  Raise `KnightfallError` if the second player does not win.
 
-    Threads, or `map_calls` if it is given, each prove one first placement at a time.  The
-    certificate is the same for any number of threads or workers.
+    The first placements are proved in this process, or by `map_calls` with the same result.
     """
-    check_threads(threads)
     placements = sorted({board.canonical(cell)[0] for cell in range(board.cells)})
     progress = _Progress(len(placements), on_progress)
     if map_calls is not None:
@@ -148,15 +142,9 @@ def certify_by_answers(
             found[place] = answer
             progress.add(1.0)
         return Certificate(board, tuple(found[place] for place in range(len(placements))))
-    builders = [_Builder(board, small, progress) for _ in placements]
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="knightfall-certificate")
-    try:
-        answers = pool.map(_Builder.placement, builders, placements)
-        return Certificate(board, tuple(answers))
-    finally:  # after Ctrl-C or a failure the other threads are stopped
-        for builder in builders:
-            builder.stop()
-        pool.shutdown(cancel_futures=True)
+    builder, answers = _Builder(board, small, progress), list[ProvenReply]()
+    run_interruptibly(lambda: answers.extend(map(builder.placement, placements)), builder.stop)
+    return Certificate(board, tuple(answers))
 
 
 def placement_prover(board: Board, small: int) -> Callable[[int], ProvenReply]:
@@ -165,21 +153,19 @@ def placement_prover(board: Board, small: int) -> Callable[[int], ProvenReply]:
 
 
 class _Progress:
-    """Adds up and reports the progress of all threads."""
+    """Adds up and reports the progress of all placements."""
 
     def __init__(self, placements: int, on_progress: OnProgress | None) -> None:
         self.placements, self.on_progress = placements, on_progress
         self.done = 0.0
-        self.lock = threading.Lock()
 
     def add(self, share: float) -> None:
         """Add a share of one placement's work, and report the progress if the share is not 0."""
         if share == 0:
             return
-        with self.lock:
-            self.done += share / self.placements
-            if self.on_progress is not None:
-                self.on_progress(min(1.0, self.done))
+        self.done += share / self.placements
+        if self.on_progress is not None:
+            self.on_progress(min(1.0, self.done))
 
 
 class _Builder:
