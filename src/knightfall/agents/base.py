@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 MOST_SEED = 2**63 - 1
 
-_MADE_HERE = ("evaluator", "host", "memory")
-"""Cached values that are not pickled, because they hold machine code or processes."""
+_MADE_HERE = ("evaluator", "host", "memory", "_atoms")
+"""Cached values that are not pickled: most hold machine code or processes."""
 
 
 class CompiledSearch(NamedTuple):
@@ -269,7 +269,7 @@ class Agent:
         found = there(read) if isinstance(read, UserFunction) else read.with_atoms(there)
         return replace(self, heuristic=str(found), label="")
 
-    @property
+    @cached_property
     def _atoms(self) -> list[Atom]:
         if not self.heuristic:
             return []

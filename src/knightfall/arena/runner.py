@@ -207,12 +207,10 @@ class Adaptive(Closing):
     A worker needs two seconds to be ready, which is more than most runs take altogether.
     """
 
-    def __init__(
-        self, workers: int, pairs: int, agents: Sequence[str] = (), patience: float = PATIENCE
-    ) -> None:
-        self._workers, self._agents, self._patience = workers, agents, patience
+    def __init__(self, workers: int, pairs: int, agents: Sequence[str] = ()) -> None:
+        self._workers, self._agents = workers, agents
         self._left = pairs
-        self._here = InProcess(agents, patience)
+        self._here = InProcess(agents)
         self._pool: Pool | None = None
 
     def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
@@ -245,7 +243,7 @@ class Adaptive(Closing):
                     seconds = time.monotonic() - start
                     long = self._left * seconds / played > WORTH_STARTING
                     if seconds > TRIAL and long:
-                        self._pool = Pool(self._workers, self._agents, patience=self._patience)
+                        self._pool = Pool(self._workers, self._agents)
                         self._pool.pool.start()
                 elif not handing_over and self._pool.pool.ready:
                     handing_over = True
