@@ -4,7 +4,7 @@
 
     found = results(run)
     for name in charts_for(found):
-        draw(name, found).savefig(f"{name}.svg")
+        save(draw(name, found), Path(f"{name}.svg"))
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from knightfall.arena.chart_style import (
     remark,
     styled,
 )
+from knightfall.arena.chart_style import save as save
 from knightfall.arena.results import Results
 from knightfall.arena.run_loop import test_of
 from knightfall.arena.standings import pair_statistics, standings
