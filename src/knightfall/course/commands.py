@@ -174,11 +174,12 @@ def classroom(
     dask: Dask = None,
     json: Json = False,
 ) -> None:
-    """Rate a whole class: all submissions play the course's opponents and some classmates.
+    """Rate a whole class: every submission plays a tournament.
 
-    Writes a page for each student, with pictures of blunders, and a table of the class
-    (index.html, class.csv). Submissions that cannot play are listed with the reason. Repeat the
-    command after an interruption or a new version: only missing games are played.
+    Each plays the course's opponents and some classmates. Writes a page for each student, with
+    pictures of blunders, and a table of the class (index.html, class.csv). Submissions that cannot
+    play are listed with the reason. Repeat the command after an interruption or a new version:
+    only missing games are played.
 
     \b
     Examples:
@@ -264,7 +265,7 @@ Scored = Annotated[
 
 
 def scores(path: Scored, json: Json = False) -> None:
-    """List which scores of a submission compile as heuristics, and why the others do not.
+    """List which scores of a submission compile, and why others do not.
 
     A score is a function of game and player. Its name as a heuristic is course:PATH#custom_score.
 
@@ -291,7 +292,7 @@ NewGeneration = Annotated[
 
 
 def new(folder: Folder, generation: NewGeneration = "2017b") -> None:
-    """Write a new exercise: the task, a game_agent.py to complete, and tests.
+    """Write a new exercise: the task, a game_agent.py and its tests.
 
     Nothing is overwritten: if one of the files exists already, no file is written.
 
@@ -321,7 +322,7 @@ def path(
     ] = "2017b",
     json: Json = False,
 ) -> None:
-    """Print the folder from which a course script can import its board and players.
+    """Print the folder from which course scripts import their board.
 
     Put it first on PYTHONPATH: it holds isolation and sample_players of that generation.
 

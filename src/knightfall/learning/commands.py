@@ -289,7 +289,7 @@ Games = Annotated[int, whole_number("--games", "Games to learn from.")]
 
 
 def chances(out: Out, games: Games = 1600, seed: GamesSeed = 0, json: Json = False) -> None:
-    """Learn which replies opponents choose, and how likely they are to err.
+    """Learn which replies opponents choose and how often they err.
 
     Agents of many kinds play the hunter in won games. Their choices are predicted from features of
     each reply: what heuristics count, what well-known searches would play, whether it keeps the win

@@ -259,7 +259,7 @@ def plan(
     beta: Beta = None,
     json: Json = False,
 ) -> None:
-    """Forecast how often a sequential test passes and how many pairs it takes.
+    """Forecast how often a sequential test passes, and its length.
 
     A test passes if it accepts ELO1.  The true strength is unknown beforehand, so the table has a
     line for each bound, for the middle between them, where a test takes longest, and for some
