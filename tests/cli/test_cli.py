@@ -154,7 +154,7 @@ def test_every_example_of_the_help_parses(name: str, line: str) -> None:
 @pytest.mark.parametrize(("old", "new"), RENAMED.items())
 def test_a_former_name_is_answered_with_the_new_one(old: str, new: str) -> None:
     said = refused(old, "7")
-    assert said == f"knightfall: there is no command {old!r}; it is now: knightfall {new}\n"
+    assert said == f"knightfall: command {old!r} was renamed; use: knightfall {new}\n"
     command, *rest = new.split()
     shown = run(command, *rest, "--help")
     assert shown.exit_code == 0

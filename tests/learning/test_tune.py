@@ -439,7 +439,7 @@ def test_a_damaged_file_is_noticed_and_named(copy: Path) -> None:
         ("", "not JSON"),
         ("[]", "object"),
         ('{"format": "other"}', "the format is 'other'"),
-        (good.replace('"counts": [[', '"counts": [[1', 1), "its checksum is wrong"),
+        (good.replace('"counts": [[', '"counts": [[1', 1), "the checksum is wrong"),
         (good.replace('"generations"', '"generation"', 1), "generation"),
     ):
         file.write_text(bad, encoding="utf-8")

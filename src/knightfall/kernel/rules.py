@@ -1,4 +1,4 @@
-"""The rules on machine words.
+"""The rules of the game, compiled, on sets of cells as 64-bit words.
 
 A position is four numbers: the set of open cells, the mover's cell, the opponent's cell, and (where
 it matters) the side whose value is computed.  A knight in the pocket stands on `POCKET`, from where
