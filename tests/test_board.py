@@ -45,9 +45,9 @@ def test_equal_sizes_are_the_same_object() -> None:
         (7, 2, "a 7×2 board is too small: each side must be at least 3"),
         (0, 0, "a 0×0 board is too small: each side must be at least 3"),
         (-5, -5, "a -5×-5 board is too small: each side must be at least 3"),
-        (13, 5, "a 13×5 board has 65 cells: at most 64 fit"),
-        (5, 13, "a 5×13 board has 65 cells: at most 64 fit"),
-        (22, 3, "a 22×3 board has 66 cells: at most 64 fit"),
+        (13, 5, "a 13×5 board has 65 cells: at most 64 are supported"),
+        (5, 13, "a 5×13 board has 65 cells: at most 64 are supported"),
+        (22, 3, "a 22×3 board has 66 cells: at most 64 are supported"),
     ],
 )
 def test_impossible_sizes(width: int, height: int, says: str) -> None:

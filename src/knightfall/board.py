@@ -47,7 +47,8 @@ class Board:
             )
         if width * height > MOST_CELLS:
             raise KnightfallError(
-                f"a {width}×{height} board has {width * height} cells: at most {MOST_CELLS} fit"
+                f"a {width}×{height} board has {width * height} cells: "
+                f"at most {MOST_CELLS} are supported"
             )
         self.width = width
         self.height = height
@@ -195,5 +196,5 @@ class Board:
         return tuple(found)
 
     def canonical(self, *cells: int) -> tuple[int, ...]:
-        """Return the smallest image of some cells under the symmetries, the same for all images."""
+        """Return the canonical form of a tuple of cells: the smallest tuple symmetric to it."""
         return min(tuple([image[cell] for cell in cells]) for image in self.symmetries)

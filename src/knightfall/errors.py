@@ -42,7 +42,7 @@ class KnightfallError(ValueError):
 
 
 class NotFound(KnightfallError):
-    """A run, a game or a store with runs that was named does not exist."""
+    """The user named a run, a game or a store of runs that does not exist."""
 
 
 class FileFault(KnightfallError):

@@ -138,7 +138,7 @@ def warn_left_out(name: str, error: Exception) -> None:
 
 @cache
 def added(part: str) -> dict[str, tuple[str, str]]:
-    """Return what extensions add to a part of knightfall: (extension, import path) by key.
+    """Return the additions of all extensions to one part: (extension, import path) by key.
 
     A part is the name of a field of `Extension`.  If several extensions have a key, the first wins.
     """

@@ -88,7 +88,9 @@ class Scoresheet:
         true_winner = positions[-1].winner
         if true_winner is not None:
             if winner not in (None, true_winner):
-                raise KnightfallError(f"the winner is {true_winner}, not {winner!r}")
+                raise KnightfallError(
+                    f"after the last move the winner is {true_winner}, not {winner!r}"
+                )
             winner, reason = true_winner, reason or NO_MOVES
         sheet = Scoresheet(start, tuple(names), winner, reason, tags or {})
         vars(sheet)["positions"] = tuple(positions)

@@ -110,7 +110,7 @@ class Position:
 
     @property
     def hunter(self) -> Side | None:
-        """The only side that can take an escape cell from the other; None before both are placed.
+        """The only side whose moves can block a move of the other; None before both are placed.
 
         The knights of a mover and its opponent stand on the same colour at every one of the
         mover's turns or at none, so this never changes during a game.

@@ -207,7 +207,7 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Schema that accepts strings of `least` to `most` letters that match `pattern`.
+    """Schema that accepts strings of `least` to `most` characters that match `pattern`.
 
     Error messages show `example`, a string that matches; without one they show the pattern.
     """
@@ -333,7 +333,7 @@ def _described(shape: Any) -> str:
         if shape.pattern:
             return f"a text as in {shape.example or shape.pattern}"
         least = f"{shape.least} to " if shape.least else "at most "
-        return f"a text of {least}{shape.most} letters"
+        return f"a text of {least}{shape.most} characters"
     if isinstance(shape, Items):
         return f"a list of {_count(shape.least, shape.most)} items"
     if isinstance(shape, dict):
@@ -365,7 +365,7 @@ def _require(holds: bool, where: str, wanted: str, value: Any) -> None:
 
 
 def shown(value: Any, most: int = 40) -> str:
-    """Return a value as it appears in an error message, in at most `most` letters."""
+    """Return a value as it appears in an error message, in at most `most` characters."""
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
     if type(value) is int and value.bit_length() > 4 * most:

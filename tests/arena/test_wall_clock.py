@@ -140,7 +140,7 @@ def test_a_submission_s_games_are_refused_while_the_machine_is_busy(
 ) -> None:
     shares: list[float] = []
     monkeypatch.setattr(playing, "wait_for_core", lambda patience: shares.append(0.4) or 0.4)
-    with pytest.raises(RunnerFailure, match=r"40 % of a core.*clock ticks"):
+    with pytest.raises(RunnerFailure, match=r"only 40 % of one free.*clock=ticks"):
         late_pair(Late(0, False), WALL)
     assert len(shares) == 1
     assert late_pair(Late(0, False), TICKS).games[0].reason == "no moves"

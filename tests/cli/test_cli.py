@@ -93,8 +93,14 @@ def test_help_lists_every_command_in_its_panel(word: str) -> None:
     assert list(listed) == list(PANELS)
     assert sum(map(len, listed.values())) == 22
     assert "perft" not in text
-    assert "..." not in text.split("Play:")[1]  # no summary is cut off
     assert max(map(len, text.splitlines())) <= WIDTH
+
+
+@pytest.mark.parametrize("group", ["", "runs", "stats", "atlas", "learn", "course"])
+def test_help_cuts_off_no_summary(group: str) -> None:
+    text = run(*group.split(), "--help").stdout
+    summaries = text.split("\n\nPlay:" if not group else "\n\nCommands:")[1]
+    assert "..." not in summaries
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -148,7 +154,7 @@ def test_every_example_of_the_help_parses(name: str, line: str) -> None:
 @pytest.mark.parametrize(("old", "new"), RENAMED.items())
 def test_a_former_name_is_answered_with_the_new_one(old: str, new: str) -> None:
     said = refused(old, "7")
-    assert said == f"knightfall: there is no command {old!r}; it is now: knightfall {new}\n"
+    assert said == f"knightfall: command {old!r} was renamed; use: knightfall {new}\n"
     command, *rest = new.split()
     shown = run(command, *rest, "--help")
     assert shown.exit_code == 0

@@ -257,7 +257,7 @@ def test_games_can_be_picked(file: Path) -> None:
         (["runs", "games", "--lost-by", "AB_Improve"], "did you mean 'AB_Improved'"),
         (
             ["runs", "games", "2", "--won-by", "x"],
-            "(there were 'agent 0', 'agent 1', 'agent 2' and 3 more",
+            "(its agents are 'agent 0', 'agent 1', 'agent 2' and 3 more",
         ),
         (["runs", "games", "--won-by", "nobody"], "'AB_Improved', 'MM_Open'"),
         (["runs", "games", "--reason", "boredom"], "no moves, timeout, forfeit, illegal, crash"),

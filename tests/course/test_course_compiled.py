@@ -290,7 +290,7 @@ def test_a_file_that_cannot_be_loaded_is_refused(text: str, said: str, tmp_path:
 def test_what_is_no_score_is_refused(submission: Path, tmp_path: Path) -> None:
     for name, said in (
         ("custom_scor", "has no score 'custom_scor'; did you mean 'custom_score'"),
-        ("AlphaBetaPlayer", "is a player class; a heuristic needs a function"),
+        ("AlphaBetaPlayer", "is a player class, but a heuristic must be a function"),
         ("WEIGHT", "is not a function"),
         ("reach", "is not a function"),
     ):
@@ -298,7 +298,7 @@ def test_what_is_no_score_is_refused(submission: Path, tmp_path: Path) -> None:
             evaluator(f"course:{submission}#{name}")
     acts = "class CustomPlayer:\n    def get_action(self, state):\n        pass\n"
     file = write(tmp_path, acts + "def score(game, player):\n    return 1\n", "my_custom_player.py")
-    with pytest.raises(KnightfallError, match="successor's game on 11×9"):
+    with pytest.raises(KnightfallError, match="11×9 game of the course's successor"):
         evaluator(f"course:{file}#score")
 
 

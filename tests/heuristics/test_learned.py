@@ -263,7 +263,7 @@ def nudged() -> str:
         ("[]", "it must be an object, not a list"),
         (changed(format="knightfall model 7"), "'knightfall model 7', not 'knightfall model 3'"),
         (changed(kind="linear"), "\"kind\" must be one of net, not 'linear'"),
-        (changed(features=["open"]), "its features are not the"),
+        (changed(features=["open"]), "was fitted to other features than the"),
         (changed(hunter=None), '"hunter" must be an object, not None'),
         (changed(**{"runner waits": None}), '"runner waits" must be an object, not None'),
         (changed(hunter={}), '"first" is missing in hunter'),

@@ -26,11 +26,11 @@ from knightfall.learning import fitting
 from knightfall.learning.data import Positions, read
 from knightfall.learning.fitting import TRUTHFUL, fit, judged, labelled
 from knightfall.learning.models import (
-    Course,
     FeatureTable,
     Labelled,
     LossCurve,
     Scale,
+    TrainingSettings,
     fit_net,
     predict_net,
     tables,
@@ -153,7 +153,9 @@ def some_table(rows: int, seed: int = 0) -> FeatureTable:
 def test_an_interrupted_fit_ends_with_the_same_weights(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="torch fits the net")
     table, seen = some_table(5000), some_table(500, 1)
-    whole, curve = fit_net(table, seen, Course(4, 3), tmp_path / "a", lambda epoch, curve: None)
+    whole, curve = fit_net(
+        table, seen, TrainingSettings(4, 3), tmp_path / "a", lambda epoch, curve: None
+    )
 
     class Stop(Exception):
         pass
@@ -163,10 +165,14 @@ def test_an_interrupted_fit_ends_with_the_same_weights(tmp_path: Path) -> None:
             raise Stop
 
     with pytest.raises(Stop):
-        fit_net(table, seen, Course(4, 3), tmp_path / "b", stop_after_two)
+        fit_net(table, seen, TrainingSettings(4, 3), tmp_path / "b", stop_after_two)
     epochs: list[int] = []
     again, other = fit_net(
-        table, seen, Course(4, 3), tmp_path / "b", lambda epoch, curve: epochs.append(epoch)
+        table,
+        seen,
+        TrainingSettings(4, 3),
+        tmp_path / "b",
+        lambda epoch, curve: epochs.append(epoch),
     )
     assert epochs == [3, 4]
     assert other.validation == curve.validation
@@ -177,11 +183,11 @@ def test_an_interrupted_fit_ends_with_the_same_weights(tmp_path: Path) -> None:
 def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="torch fits the net")
     table = some_table(300)
-    fit_net(table, table, Course(1, 0), tmp_path / "kept", lambda epoch, curve: None)
+    fit_net(table, table, TrainingSettings(1, 0), tmp_path / "kept", lambda epoch, curve: None)
     data = (tmp_path / "kept").read_bytes()
     (tmp_path / "kept").write_bytes(data[: len(data) // 2])
     with pytest.raises(KnightfallError, match=r"is damaged .* delete it to start again"):
-        fit_net(table, table, Course(1, 0), tmp_path / "kept", lambda epoch, curve: None)
+        fit_net(table, table, TrainingSettings(1, 0), tmp_path / "kept", lambda epoch, curve: None)
 
 
 def test_scale_leaves_alone_what_never_changes() -> None:

@@ -251,7 +251,9 @@ def test_a_damaged_file_is_noticed_and_named(copy: Path) -> None:
         told = keys_or_error(copy)
         assert told == keys or str(file) in told  # damage in unused bytes goes unnoticed
     shutil.copy(copy / "5x5-00000.parquet", file)
-    assert "its settings, name or board are those of another file" in str(failure(copy))
+    assert "the settings, name or board recorded in the file are those of another one" in str(
+        failure(copy)
+    )
     file.unlink()
     answer("learn", "data", str(copy), *ARGS, "--json")
     assert file.read_bytes() == good

@@ -402,6 +402,10 @@ def test_bad_input(given: list[str], named: str, tmp_path: Path) -> None:
     assert not out.exists()
 
 
+def test_the_folder_holds_no_temporary_files(tuned: Path) -> None:
+    assert {file.suffix for file in tuned.iterdir()} == {".json", ".sqlite", ".txt"}
+
+
 def test_other_settings_are_refused_and_named(tuned: Path) -> None:
     before = {file: file.read_bytes() for file in tuned.iterdir()}
     for args, named in (
@@ -439,7 +443,7 @@ def test_a_damaged_file_is_noticed_and_named(copy: Path) -> None:
         ("", "not JSON"),
         ("[]", "object"),
         ('{"format": "other"}', "the format is 'other'"),
-        (good.replace('"counts": [[', '"counts": [[1', 1), "its checksum is wrong"),
+        (good.replace('"counts": [[', '"counts": [[1', 1), "the checksum is wrong"),
         (good.replace('"generations"', '"generation"', 1), "generation"),
     ):
         file.write_text(bad, encoding="utf-8")

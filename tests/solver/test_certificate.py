@@ -326,7 +326,7 @@ def test_a_missing_placement_is_named(judge: Callable[[bytes], Verdict]) -> None
     lines = body("4x4")
     at = next(at for at in range(HEADING, len(lines)) if lines[at].startswith("b3 "))
     why = reason(judge, resealed([*lines[:at], *lines[at + 1 :]]))
-    assert why == "placement b2: neither it nor a mirror image is answered"
+    assert why == "placement b2: the proof answers neither it nor a mirror image of it"
 
 
 @pytest.mark.parametrize(
@@ -407,7 +407,7 @@ def add(at: int, text: str) -> Forgery:
 FORGERIES: list[tuple[Forgery, str]] = [
     (keep(0), "line 1 (''): it must be 'knightfall certificate 1'"),
     (keep(1), "line 2 (''): it must name a board"),
-    (keep(HEADING), "placement a1: neither it nor a mirror image is answered"),
+    (keep(HEADING), "placement a1: the proof answers neither it nor a mirror image of it"),
     (put(0, "knightfall certificate 2"), "line 1 ('knightfall certificate 2'): it must be "),
     (put(1, "board 2x9"), "line 2 ('board 2x9'): it must name a board"),
     (put(1, "board 8x9"), "line 2 ('board 8x9'): it must name a board"),
@@ -544,7 +544,8 @@ def test_where_the_first_player_wins_there_is_nothing_to_certify(
     with pytest.raises(KnightfallError) as error:
         certify_by_answers(Board.of(3, 4))
     assert str(error.value) == (
-        "on 3×4 the first player wins, by placing on a4: there is nothing to certify"
+        "on 3×4 the first player wins by placing on a4, so there is no certificate: it would prove "
+        "that the second player wins"
     )
 
 
@@ -608,7 +609,7 @@ def test_certify_command(
     [
         ("seven", None, 1, r"board 'seven' cannot be read"),
         ("2x5", None, 1, r"2×5 board is too small"),
-        ("9x9", None, 1, r"at most 64 fit"),
+        ("9x9", None, 1, r"at most 64 are supported"),
         ("5x5", ".", 1, r"'.' is a folder: name a file"),
         ("5x5", None, 1000, r"workers=1000"),
     ],

@@ -366,11 +366,11 @@ def test_names_and_sides_do_not_matter(
     [
         (lambda: of_pairs(2, Pairs.counted({(0, 2): (1, 1, 1)})), "no agent 2: 0 to 1"),
         (lambda: of_pairs(2, Pairs.counted({(-1, 0): (1, 1, 1)})), "no agent -1"),
-        (lambda: of_pairs(2, Pairs.counted({(0, 1): (-1, 1, 1)})), "-1 is not accepted"),
-        (lambda: of_pairs(2, Pairs.counted({(0, 1): (math.nan, 1, 1)})), "nan is not accepted"),
+        (lambda: of_pairs(2, Pairs.counted({(0, 1): (-1, 1, 1)})), "-1 is not a count of pairs"),
+        (lambda: of_pairs(2, Pairs.counted({(0, 1): (math.nan, 1, 1)})), "nan is not a count"),
         (lambda: of_pairs(0, Pairs.counted({})), "0 agents"),
         (lambda: Pairs.counted({(0, 1): (1, 2)}), "2 counts of pairs"),
-        (lambda: of_pairs(2, Pairs(*np.array([[0], [1], [4]]))), "no outcome 4"),
+        (lambda: of_pairs(2, Pairs(*np.array([[0], [1], [4]]))), "4 is not the outcome"),
     ],
 )
 def test_results_that_make_no_sense_are_refused(wrong: object, named: str) -> None:

@@ -225,8 +225,8 @@ def test_cells_are_read_as_they_are_written() -> None:
     ("old", "new", "told"),
     [
         ('"9|1", "5|5", "9|1", "9|1",', '"9|1", "5|5", "9-1", "9|1",', "invalid cell"),
-        ('["9|1", "5|5", "9|1", "9|1",', '["9|1", "5|5", "9|1",', "6 cells, not 7"),
-        ("average_of = [2, 3", "average_of = [99, 3", "names table 99"),
+        ('["9|1", "5|5", "9|1", "9|1",', '["9|1", "5|5", "9|1",', "6 cells, expected 7"),
+        ("average_of = [2, 3", "average_of = [99, 3", "has table 99"),
         ("rates = { improved = 67.1,", "rates = { imroved = 67.1,", "'imroved' is not one of"),
         ("module = ", "modul = ", '"module" is missing in'),
     ],
@@ -786,5 +786,5 @@ def test_a_wish_that_nothing_measures_is_refused() -> None:
     text = study_files()[FIRST]
     spoilt = text.replace('finding = "reflections"\n', "")
     assert spoilt != text
-    with pytest.raises(KnightfallError, match="staged: the wish 'reflections"):
+    with pytest.raises(KnightfallError, match="staged: the author's wish 'reflections"):
         read_studies(spoilt)

@@ -587,7 +587,7 @@ def test_same_seed_same_report_after_any_interruption(
         (["staggered"], "lookahead, directional, reachability, staged, aggressive"),
         (["directionl"], "directional"),
         (["--budget", "depth"], "course, time, nodes, never, all"),
-        (["--fit", "--budget", "nodes"], "--fit is for --budget course, never or all, not nodes"),
+        (["--fit", "--budget", "nodes"], "--fit needs --budget course, never or all, not nodes"),
         (["--pairs", "0"], "at least 1"),
         (["--workers", "1", "--dask", "x:1"], "choose one"),
     ],

@@ -179,7 +179,10 @@ def test_any_habits_print_as_they_parse(parts: dict[str, str]) -> None:
         ("student()", "needs a heuristic first"),
         ("student(improved, resigns)", "cannot use 'resigns'"),
         ("student(improved, board=old)", "board=old.*later, early"),
-        ("student(improved, legal, keeps)", "lost is given twice: legal and keeps"),
+        (
+            "student(improved, legal, keeps)",
+            "student option 'lost' is given twice: legal and keeps",
+        ),
         ("student(improved, nodes=2500)", "cannot use 'nodes=2500'"),
         ("student(improved, time=never)", "time=never must be a number of ms or s"),
         ("student(improved, depth=0)", "depth=0 must be a whole number"),

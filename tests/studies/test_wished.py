@@ -274,5 +274,5 @@ def test_explaining_the_other_side() -> None:
     found = explain(START, "open", "b")
     assert (found.side, found.value) == ("b", kf.evaluator("open").value(START, "b"))
     error = refused("eval", "--heuristic", "learned_linear", "--explain", "--for", "b", START.fen)
-    assert "is explained for the side to move, w, not for b" in error
+    assert "explained only for the side to move, which is w in" in error
     assert np.isfinite(found.value)

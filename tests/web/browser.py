@@ -119,7 +119,7 @@ def choose_opponent(page: Any, agent: str) -> None:
     page.locator(f'.face[data-opponent="{agent}"]').click()
 
 
-def told_by_axe(page: Any) -> dict[str, Any]:
+def axe_report(page: Any) -> dict[str, Any]:
     """Return the results of the accessibility checker axe on a page."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is missing")
     if not page.evaluate("() => 'axe' in globalThis"):

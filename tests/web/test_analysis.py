@@ -12,13 +12,13 @@ from xml.etree import ElementTree
 
 import pytest
 from browser import (
+    axe_report,
     cell,
     choose_opponent,
     file_url,
     need_browser,
     of,
     opened,
-    told_by_axe,
     until_said,
 )
 
@@ -117,9 +117,9 @@ def test_several_heuristics_speak_beside_the_truth(browser: Any, file: Path) -> 
         labels = page.locator("#board .target").evaluate_all("all => all.map(b => b.ariaLabel)")
         values = {}
         for label in labels:
-            told = re.search(r"^(\w\d),.*improved ([-\d.]+).*2\*open-bfs_reach ([-\d.]+)", label)
-            assert told is not None
-            values[told[1]] = float(told[2]), float(told[3])
+            shown = re.search(r"^(\w\d),.*improved ([-\d.]+).*2\*open-bfs_reach ([-\d.]+)", label)
+            assert shown is not None
+            values[shown[1]] = float(shown[2]), float(shown[3])
         for name, found in values.items():
             after = position.play(name)
             for number, heuristic in enumerate(("improved", "2*open-bfs_reach")):
@@ -160,11 +160,11 @@ def test_a_heuristic_that_changes_with_the_phase_plays_and_its_window_is_framed(
         page.wait_for_selector(".above .cluster rect")
         for name in position.legal_moves:
             value = kf.evaluator(heuristic).value(position.play(name), position.to_move)
-            told = re.search(
+            shown = re.search(
                 r"phase\*open\) ([-\d.]+)", cell(page, name).get_attribute("aria-label")
             )
-            assert told is not None
-            assert float(told[1]) == pytest.approx(value, abs=0.005)
+            assert shown is not None
+            assert float(shown[1]) == pytest.approx(value, abs=0.005)
         window = explain(position, heuristic).cluster
         assert window is not None
         names = [position.board.name(one) for one in window.cells]
@@ -188,8 +188,8 @@ def test_the_layers_say_and_show_why(browser: Any, file: Path) -> None:
         for layer in ("roles", "reach", "walks", "mirror"):
             page.check(f"#layer-{layer}")
         page.wait_for_selector(".overlay .walk-b circle")
-        told = page.inner_text("#why-walks")
-        counted = re.search(r"walk (\d+) steps, Black (\d+)", told)
+        shown = page.inner_text("#why-walks")
+        counted = re.search(r"walk (\d+) steps, Black (\d+)", shown)
         assert counted is not None
         shown = [page.locator(f".overlay .walk-{side} circle").count() for side in "wb"]
         assert shown == [int(counted[1]), int(counted[2])]
@@ -205,8 +205,8 @@ def test_the_image_of_every_move_is_drawn(browser: Any, file: Path) -> None:
     with opened(browser, at_fen(file, MIRRORED)) as page:
         page.check("#layer-mirror")
         page.wait_for_selector(".overlay .mirror")
-        told = page.inner_text("#why-mirror")
-        pairs = re.findall(r"(\w\d) by (\w\d)", told)
+        shown = page.inner_text("#why-mirror")
+        pairs = re.findall(r"(\w\d) by (\w\d)", shown)
         assert sorted(move for move, _ in pairs) == sorted(position.legal_moves)
         for move, reply in pairs:
             after = position.play(move).play(reply)
@@ -293,7 +293,7 @@ def test_games_can_be_pasted(browser: Any, file: Path) -> None:
             )
 
 
-def test_what_cannot_be_read_is_told_and_changes_nothing(browser: Any, file: Path) -> None:
+def test_what_cannot_be_read_is_shown_and_changes_nothing(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file, of(GAME))) as page:
         for pasted, words in [
             ("b5 e2 d5", "“d5” is not a legal move after 2 plies"),
@@ -350,15 +350,15 @@ def test_openings_of_a_board_that_lies_on_its_side_are_known(browser: Any, file:
     board = kf.Board.of(7, 5)
     with opened(browser, file_url(file, "/atlas/7x5/c2")) as page:
         page.wait_for_function(
-            "() => document.getElementById('atlas-told').textContent.includes('c2')"
+            "() => document.getElementById('atlas-text').textContent.includes('c2')"
         )
         labels = page.locator("#atlas button").evaluate_all("all => all.map(b => b.ariaLabel)")
         found = [
             re.search(r"^(\w\d),.*the (first|second) player wins in (\d+)", one) for one in labels
         ]
-        told = {one[1]: (one[2] == "first", int(one[3])) for one in found if one}
-        assert len(told) == 34
-        for name, answer in told.items():
+        shown = {one[1]: (one[2] == "first", int(one[3])) for one in found if one}
+        assert len(shown) == 34
+        for name, answer in shown.items():
             entry = lookup(position_of(board, board.cell("c2"), board.cell(name)))
             assert entry is not None
             assert answer == (entry.mover_wins, entry.plies)
@@ -389,11 +389,11 @@ def test_the_truth_of_an_opening_is_there_at_once(browser: Any, file: Path) -> N
                 }""",
                 position.fen,
             )
-            told = dict(found)
-            assert sorted(told) == sorted(position.legal_moves)
-            winning = [name for name, one in told.items() if one["wins"]]
+            shown = dict(found)
+            assert sorted(shown) == sorted(position.legal_moves)
+            winning = [name for name, one in shown.items() if one["wins"]]
             assert sorted(winning) == sorted(entry.winning_moves)
-            assert {name: one["plies"] for name, one in told.items() if one["plies"]} == {
+            assert {name: one["plies"] for name, one in shown.items() if one["plies"]} == {
                 entry.best: entry.plies
             }
 
@@ -427,7 +427,7 @@ def test_axe_has_nothing_serious_to_say(browser: Any, file: Path, view: str) -> 
             until_said(page, "a win away")
         for scheme in ("dark", "light"):
             page.emulate_media(color_scheme=scheme)
-            result = told_by_axe(page)
+            result = axe_report(page)
             assert result["passes"]
             serious = [
                 one for one in result["violations"] if one["impact"] in ("serious", "critical")

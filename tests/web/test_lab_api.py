@@ -160,7 +160,11 @@ def test_which_host_headers_are_accepted() -> None:
     [
         ("/api/matches", {}, '"a" is missing'),
         ("/api/matches", {"a": "random", "b": "random", "x": 1}, "unknown name 'x'; known: a, b, "),
-        ("/api/matches", {"a": 3, "b": "random"}, '"a" must be a text of 1 to 500 letters, not 3'),
+        (
+            "/api/matches",
+            {"a": 3, "b": "random"},
+            '"a" must be a text of 1 to 500 characters, not 3',
+        ),
         ("/api/matches", {"a": "nonsense", "b": "random"}, "unknown agent 'nonsense'"),
         (
             "/api/matches",

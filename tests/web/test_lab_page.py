@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import choose_opponent, need_browser, opened, told_by_axe, until_said
+from browser import axe_report, choose_opponent, need_browser, opened, until_said
 from lab_server import LONG, MINE, LabServer, lab
 
 from knightfall.position import Position
@@ -117,9 +117,9 @@ def test_from_a_number_to_the_games_to_the_analysis(browser: Any, server: LabSer
             if one["id"] == game.inner_text()
         ]
         names = server.get(f"/api/runs/{run}/games")["short"]
-        told = page.locator("section.lab tbody tr").first.locator("td").all_inner_texts()
-        assert told[3] == names[row["first"] if truth["opening"] == "w" else row["second"]]
-        assert told[4].split()[0] == str(len(truth["thrown"]))
+        shown = page.locator("section.lab tbody tr").first.locator("td").all_inner_texts()
+        assert shown[3] == names[row["first"] if truth["opening"] == "w" else row["second"]]
+        assert shown[4].split()[0] == str(len(truth["thrown"]))
         game.click()
         page.wait_for_selector("text=Won from the start by")
         page.wait_for_selector(".small-boards button")
@@ -172,7 +172,7 @@ def test_it_fits_a_phone_and_can_be_read(browser: Any, server: LabServer, how: s
             page.wait_for_function("where => location.hash === `#/${where}`", arg=where)
             page.wait_for_selector(f"section[data-view={view}] table >> visible=true")
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), where
-            found = told_by_axe(page)["violations"]
+            found = axe_report(page)["violations"]
             assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == [], where
 
 

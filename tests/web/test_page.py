@@ -50,9 +50,9 @@ def marks(page: Any) -> dict[str, tuple[bool, int]]:
     """Return for each legal move whether it wins and in how many plies, by its cell's label."""
     found = {}
     for label in page.locator("#board button").evaluate_all("all => all.map(b => b.ariaLabel)"):
-        told = re.search(r"^(\w\d+),.*(wins|loses) in (\d+) pl", label)
-        if told:
-            found[told[1]] = told[2] == "wins", int(told[3])
+        shown = re.search(r"^(\w\d+),.*(wins|loses) in (\d+) pl", label)
+        if shown:
+            found[shown[1]] = shown[2] == "wins", int(shown[3])
     return found
 
 
@@ -293,7 +293,7 @@ def against(position: Position, agent: str) -> str:
     return f"fen={quote(position.fen)}&moves=&vs={quote(agent)}&you={position.to_move}"
 
 
-def test_the_truth_after_a_move_is_told_in_a_game(browser: Any, file: Path) -> None:
+def test_the_truth_after_a_move_is_shown_in_a_game(browser: Any, file: Path) -> None:
     position, winning, wrong = a_choice_of_win_and_loss()
     with opened(browser, file_url(file, against(position, "greedy(open)"))) as page:
         page.click("#new")
@@ -396,16 +396,16 @@ def test_the_atlas_is_ours(browser: Any, file: Path) -> None:
         page.click("nav >> text=Atlas")
         page.locator("#atlas button[aria-label^='c5,']").click()
         page.wait_for_function(
-            "() => document.getElementById('atlas-told').textContent.includes('c5')"
+            "() => document.getElementById('atlas-text').textContent.includes('c5')"
         )
         labels = page.locator("#atlas button").evaluate_all("all => all.map(b => b.ariaLabel)")
         seen = 0
         for label in labels:
-            told = re.search(r"^(\w\d),.*the (first|second) player wins in (\d+) plies", label)
-            if told:
-                entry = lookup(position_of(board, board.cell("c5"), board.cell(told[1])))
+            shown = re.search(r"^(\w\d),.*the (first|second) player wins in (\d+) plies", label)
+            if shown:
+                entry = lookup(position_of(board, board.cell("c5"), board.cell(shown[1])))
                 assert entry is not None
-                assert (told[2] == "first", int(told[3])) == (entry.mover_wins, entry.plies)
+                assert (shown[2] == "first", int(shown[3])) == (entry.mover_wins, entry.plies)
                 seen += 1
         assert seen == 48
         page.locator("#atlas button[aria-label^='e5,']").click()
@@ -436,11 +436,11 @@ BROKEN = [
 ]
 
 
-def test_broken_addresses_are_told(browser: Any, file: Path) -> None:
+def test_broken_addresses_are_shown(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file, BROKEN[0][0])) as page:
-        for address, told in BROKEN:
+        for address, shown in BROKEN:
             page.goto(file_url(file, address))
-            until_said(page, told)
+            until_said(page, shown)
             assert page.locator("#board .target").count() == 49  # the page is still usable
         page.reload()
         until_said(page, BROKEN[-1][1])
@@ -596,7 +596,7 @@ def test_the_dialog_for_a_new_game_fits_a_phone(browser: Any, file: Path) -> Non
             assert page.evaluate(BOX, "start")
 
 
-def test_a_misspelt_heuristic_is_told_where_it_was_typed(browser: Any, file: Path) -> None:
+def test_a_misspelt_heuristic_is_shown_where_it_was_typed(browser: Any, file: Path) -> None:
     position = random_position(2, 24)
     with opened(browser, file_url(file, f"fen={quote(position.fen)}")) as page:
         page.check("#truth")
@@ -658,12 +658,12 @@ def test_the_card_at_the_end_tells_what_decided_the_game(browser: Any, file: Pat
     address = f"{of(moves)}&vs=greedy(open)&you={you}"
     with opened(browser, file_url(file, address)) as page:
         page.wait_for_selector("#end:has-text('From the start')")
-        told = page.inner_text("#end")
-        assert "Casual won" in told  # by its name, not as an agent string
-        assert "has no cell left to go to" in told
-        assert ("was won for you" in told) == (start.winner == you)
+        shown = page.inner_text("#end")
+        assert "Casual won" in shown  # by its name, not as an agent string
+        assert "has no cell left to go to" in shown
+        assert ("was won for you" in shown) == (start.winner == you)
         if mine:
-            assert f"{moves[mine[-1].ply - 1]} at move {mine[-1].ply}" in told
+            assert f"{moves[mine[-1].ply - 1]} at move {mine[-1].ply}" in shown
             assert page.locator("#end knight-board").count() == 1
         page.click("#end >> text=Other side")
         page.wait_for_function(

@@ -201,7 +201,7 @@ def test_a_click_on_your_knight_selects_it_and_escape_lets_it_go(browser: Any, f
         assert moves_of(page) == ["d4", "a1", "e6"]
 
 
-def test_the_opponent_s_move_is_told(browser: Any, file: Path) -> None:
+def test_the_opponent_s_move_is_shown(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file, f"{of(GAME[:2])}&{OPPONENT}")) as page:
         assert page.get_attribute("#status", "aria-live") == "polite"
         page.locator("#board .target").first.click()
@@ -272,7 +272,7 @@ def test_cells_are_tinted_and_the_bar_says_who_wins(browser: Any, file: Path) ->
         assert page.locator("#board :is(.won, .lost)").count() == 0
 
 
-def test_progress_is_told_where_the_truth_takes_long(browser: Any, file: Path) -> None:
+def test_progress_is_shown_where_the_truth_takes_long(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file, "board=8x8&moves=d4.f5.e6.d6")) as page:
         page.check("#truth")
         page.wait_for_selector("#verdict:has-text('Searching … 0 of ')")
@@ -324,7 +324,7 @@ def test_holding_a_cell_on_a_phone_shows_its_line_and_does_not_move(
 # -- challenges, games, sound ----------------------------------------------------------------
 
 
-def test_a_challenge_is_copied_accepted_and_told(browser: Any, file: Path) -> None:
+def test_a_challenge_is_copied_accepted_and_shown(browser: Any, file: Path) -> None:
     position = Position.from_moves(GAME)
     with opened(browser, file_url(file, of(GAME))) as page:
         page.click("#challenge")

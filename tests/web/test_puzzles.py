@@ -241,12 +241,12 @@ def test_rare_themes_are_chosen_first() -> None:
 
 def test_the_same_puzzles_are_made_again(truths: dict[str, Solver]) -> None:
     games = (("5x5", 48),)
-    told: list[str] = []
-    found = made.make(games, number=8, workers=1, tell=told.append)
+    shown: list[str] = []
+    found = made.make(games, number=8, workers=1, tell=shown.append)
     assert found == made.make(games, number=8, workers=2)
     assert json.loads(made.text_of(found))["puzzles"] == found
     assert len(found) == 8
-    assert re.fullmatch(r"2 of 2 tasks done, \d+ positions found", told[-1])
+    assert re.fullmatch(r"2 of 2 tasks done, \d+ positions found", shown[-1])
     for one in found:
         position = Position.from_fen(one["fen"])
         assert truths["5x5"].winning_moves(position) == (one["solution"],)
@@ -281,14 +281,14 @@ def cell(page: Any, name: str) -> Any:
 
 
 def number_shown(page: Any) -> int:
-    told = re.match(r"Puzzle (\d+) of 300", page.inner_text("#puzzle-told"))
-    assert told is not None
-    return int(told[1])
+    shown = re.match(r"Puzzle (\d+) of 300", page.inner_text("#puzzle-text"))
+    assert shown is not None
+    return int(shown[1])
 
 
 def until_puzzle(page: Any, number: int) -> None:
     page.wait_for_function(
-        "start => document.getElementById('puzzle-told').textContent.startsWith(start)",
+        "start => document.getElementById('puzzle-text').textContent.startsWith(start)",
         arg=f"Puzzle {number} ",
     )
 
@@ -333,7 +333,7 @@ def test_a_puzzle_is_solved_and_the_game_won(
         )
         page.reload()  # the record of solved puzzles is stored
         until_puzzle(page, SHORT)
-        assert "solved" in page.inner_text("#puzzle-told")
+        assert "solved" in page.inner_text("#puzzle-text")
         assert "Solved 1 of 300" in page.inner_text("#puzzle-score")
 
 
@@ -380,7 +380,7 @@ def test_everybody_has_the_same_puzzle_today(browser: Any, file: Path) -> None:
         until_puzzle(page, 1)
         page.evaluate("location.hash = '/puzzles/today'")
         page.wait_for_function(
-            "() => /today/.test(document.getElementById('puzzle-told').textContent)"
+            "() => /today/.test(document.getElementById('puzzle-text').textContent)"
         )
         return number_shown(page)
 
@@ -424,7 +424,7 @@ def test_addresses_and_the_way_through_the_puzzles(browser: Any, file: Path) -> 
         for bad in ("0", "301", "-1", "x", "1e2", "99999999999"):
             page.evaluate("bad => { location.hash = `/puzzles/${bad}` }", bad)
             until_said(page, f"There is no puzzle “{bad}”: they are numbered from 1 to 300.")
-            assert "today" in page.inner_text("#puzzle-told")
+            assert "today" in page.inner_text("#puzzle-text")
             assert page.locator("#puzzle .target").count() >= 3
 
 

@@ -102,7 +102,7 @@ class Agent:
     # -- its string ------------------------------------------------------------------------
 
     def options(self) -> Iterator[str]:
-        """Yield the words and options that the agent's string contains, such as ``plain``."""
+        """Yield the options of the agent's string, such as ``plain``; not its budget and seed."""
         return iter(())
 
     @classmethod
@@ -123,11 +123,11 @@ class Agent:
         return parse_heuristic(text)
 
     def with_options(self, given: Mapping[str, str]) -> Self:
-        """Return the agent with these words and options set; words such as ``plain`` map to ""."""
+        """Return the agent with these options set; an option without value maps to ""."""
         return self
 
     def with_arguments(self, text: str, arguments: list[str], *, fillable: bool) -> Self:
-        """Return the agent with the arguments of a string.
+        """Return the agent with the settings that the arguments of its string `text` describe.
 
         `fillable` is whether the first of them may be the heuristic.
         """
@@ -177,7 +177,7 @@ class Agent:
 
     @property
     def timed(self) -> bool:
-        """Whether its moves depend on the clock."""
+        """Whether the agent's moves depend on the clock."""
         return self.budget.time is not None
 
     @classmethod
@@ -188,31 +188,31 @@ class Agent:
 
     @property
     def time_is_counted(self) -> bool:
-        """Whether its clock runs in ticks; a move may then take more real time than its limit."""
+        """Whether the clock counts calls (ticks); real time may then exceed the limit per move."""
         return False
 
     @property
     def users_functions(self) -> tuple[UserFunction, ...]:
-        """The functions in users' files that it uses."""
+        """The functions in users' files that the agent calls."""
         return tuple(atom for atom in self._atoms if isinstance(atom, UserFunction))
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The users' files that it names, as they are written."""
+        """The paths of users' files in the agent's string, as they are written there."""
         return tuple(function.path for function in self.users_functions)
 
     def sources(self) -> Iterable[str]:
-        """Return all files that determine its moves, including those that its own files import."""
+        """Return all files that determine the agent's moves, including imported ones."""
         return [path for function in self.users_functions for path in function.sources()]
 
     @property
     def has_users_code(self) -> bool:
-        """Whether it runs code written by a user, which may do anything."""
+        """Whether the agent runs code written by a user, which may do anything."""
         return bool(self.users_functions) or self._is_declared(self._atoms)
 
     @property
     def is_process_local(self) -> bool:
-        """Whether its heuristic exists in this process only, such as one declared in a notebook."""
+        """Whether the heuristic exists in this process only, such as one declared in a notebook."""
         return self._is_declared(
             [atom for atom in self._atoms if not isinstance(atom, UserFunction)]
         )
@@ -227,22 +227,22 @@ class Agent:
 
     @property
     def may_hang(self) -> bool:
-        """Whether it runs user code inside a search, which could block the process for ever."""
+        """Whether the agent runs user code inside a search, so that it could block the process."""
         return not self.in_python and self.has_users_code
 
     @property
     def remembers_game(self) -> bool:
-        """Whether a move depends on earlier ones, so that each game needs its own process."""
+        """Whether moves depend on earlier moves, so that each game needs its own process."""
         return False
 
     @property
     def needs_core(self) -> bool:
-        """Whether it may lose games on time unless it has a core to itself."""
+        """Whether the agent may lose games on time unless it has a processor core to itself."""
         return False
 
     @property
     def beside(self) -> Path | None:
-        """The file whose folder is copied for its process to run in; None if it needs no copy."""
+        """The file whose folder is copied as the working folder of the agent's process, or None."""
         return None
 
     def absolute(self) -> Self:
@@ -291,7 +291,7 @@ class Agent:
         return self
 
     def of_generation(self, generation: str) -> Self | None:
-        """Return a submission set to a generation of the course; None for any other agent."""
+        """Return the agent with this course generation; None if it is not a course submission."""
         return None
 
     def check(self) -> None:
@@ -373,7 +373,7 @@ class Agent:
         return replace(self, seed=seed)
 
     def loaded_files(self) -> list[str]:
-        """Return the files that determine its moves, after they have been loaded."""
+        """Return the files that determine the agent's moves; call it after `load`."""
         return list(self.sources())
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:

@@ -88,11 +88,11 @@ def read_loaded(answer: dict[str, Any]) -> tuple[list[str], list[str]]:
     check_answer(_LOADED, answer)
     files, warnings = answer["files"], answer["warnings"]
     if len(files) > MOST_FILES or len(warnings) > MOST_WARNINGS:
-        raise Broken(f"too many files ({len(files)}) or warnings ({len(warnings)})")
+        raise Broken(f"a list of too many files ({len(files)}) or warnings ({len(warnings)})")
     if not all(path.startswith("/") or path[1:3] == ":\\" for path in files):
-        raise Broken("relative paths of files")
+        raise Broken("file paths that are not absolute")
     if any("\0" in path for path in files):
-        raise Broken("file names with zero bytes")
+        raise Broken("file names that contain a NUL character")
     return files, [storable(text) for text in warnings]
 
 
@@ -113,6 +113,8 @@ def read_report(answer: dict[str, Any], position: Position, seconds: float) -> R
         raise AgentFailure("illegal", f"{storable(shown(move, 60))} is not a legal move")
     names = {board.name(cell) for cell in range(board.cells)}
     if len(line) > board.cells + 2 or not names.issuperset(line):
-        raise Broken(f"a principal variation of {len(line)} moves, or with unknown cells")
+        raise Broken(
+            f"a principal variation of {len(line)} moves that is too long or has unknown cells"
+        )
     score, note = float(answer["score"]), storable(answer["note"])
     return Report(**{**answer, "score": score, "seconds": seconds, "pv": tuple(line), "note": note})

@@ -117,10 +117,14 @@ class AlphaBetaAgent(FixedDepthAgent):
 
 @dataclass(frozen=True)
 class DeepeningAgent(SearchAgent):
-    """An agent that deepens iteratively; `plain` turns off table, ordering and separation."""
+    """An agent that deepens iteratively; it has a transposition table and orders moves.
+
+    It also solves positions in which the knights can no longer meet (see `search.separation`).
+    `plain` turns all three off.
+    """
 
     kind = "id"
-    summary = "iterative deepening with table, ordering and separation; add plain to do without"
+    summary = "iterative deepening with transposition table, ordering, separation; plain: without"
     example = "id(bfs_reach, nodes=2500)"
     budgets = KINDS
     default = Budget(nodes=COURSE_NODES)
@@ -366,7 +370,7 @@ class AgentKinds(Mapping[str, type[Agent]]):
         return sum(1 for _ in self)
 
     def with_arguments(self, kind: str, arguments: list[str]) -> type[Agent]:
-        """Return the class of a kind; a word among the arguments may select a variant's class."""
+        """Return the class of a kind, or of the variant that one of the arguments names."""
         usual = self[kind]
         rest = arguments[1:] if usual.argument else arguments
         if any("=" not in argument and argument not in usual.words for argument in rest):

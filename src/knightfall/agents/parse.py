@@ -1,4 +1,4 @@
-"""Parse agent strings: kinds with arguments, names from the course, and heuristics alone."""
+"""Parse agent strings: a kind with arguments, a name from the course, or only a heuristic."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ FOR_STUDENTS = ("AB_Custom", "AB_Custom_2", "AB_Custom_3", "Student")
 
 
 def course_agent(name: str, protocol: str = "") -> Agent | None:
-    """Return the agent of a name such as ``AB_Open`` or ``2017a:AB_Open``; None if unknown.
+    """Return the course agent with a name such as ``AB_Open`` or ``2017a:AB_Open``, or None.
 
     A bare name is looked up first in `protocol`, the protocol in force.
     """
@@ -107,9 +107,10 @@ def group_of(name: str, protocol: str = "") -> str:
 
 
 def from_another_protocol(name: str, protocol: str) -> str:
-    """Return a notice to print if a name means an agent of another protocol than the one in force.
+    """Return a warning if a name is not an agent of this protocol but of another one; "" if not.
 
-    An empty string if the name is not in a protocol, or means the same agent in both.
+    A protocol is one of the course's tournaments.  There is no warning if the name is in none of
+    them, or means the same agent in both.
     """
     bare = name.rpartition(":")[2]
     group = group_of(name, protocol)
@@ -123,7 +124,7 @@ def from_another_protocol(name: str, protocol: str) -> str:
 
 
 def borrowed(called: str, agent: Agent) -> str:
-    """Return a notice to print if a name such as ``AB_Custom`` plays a study's heuristic.
+    """Return a warning if an agent named ``AB_Custom`` or the like uses a study's heuristic.
 
     The user may have meant a heuristic of their own.  An empty string if the agent was given a
     heuristic, or its name says which study it is from.

@@ -56,7 +56,7 @@ BOLD = "bold: 50 % lies outside of the 95 % interval"
 
 @styled
 def ratings_chart(found: Results) -> Figure:
-    """Draw the ratings with 95 % errors, the best on top, and each agent once."""
+    """Draw the ratings with 95 % errors: a row for each different agent, the best on top."""
     plan, ratings = found.run.plan, found.ratings
     # An agent that entered twice is drawn at its first entry.
     players = {entrant.agent: at for at, entrant in reversed([*enumerate(plan.entrants)])}
@@ -139,9 +139,9 @@ def tournament_chart(found: Results) -> Figure:
 def win_rates(
     found: Results, rows: Sequence[int], columns: Sequence[int]
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Return the per cent that `rows` won against `columns`, and where 50 is outside the interval.
+    """Return the win rates of `rows` against `columns`, in per cent, and which differ from 50 %.
 
-    The rate is nan where two did not meet.
+    A rate differs if 50 is outside its 95 % interval.  It is nan for entrants that did not meet.
     """
     rates = np.full((len(rows), len(columns)), np.nan)
     sure = np.zeros(rates.shape, np.bool_)
@@ -363,8 +363,8 @@ def charts_to_draw(found: Results, name: str | None = None) -> tuple[str, ...]:
     if name is not None and name not in fit:
         without = " without a sequential test" if (kind, name) == ("match", "llr") else ""
         raise KnightfallError(
-            f"run {run} is a {kind}{without}, which has no chart {name!r}: "
-            f"{' and '.join(fit) or 'none'} can be drawn"
+            f"run {run} is a {kind}{without}, which has no chart {name!r}; "
+            f"charts that it has: {', '.join(fit) or 'none'}"
         )
     if not fit:
         raise KnightfallError(f"run {run} is a {kind}, which has no charts")

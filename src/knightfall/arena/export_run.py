@@ -111,7 +111,7 @@ def _game_json(game: GameRecord, opening: str) -> dict[str, Any]:
 
 
 def _moves(game: GameRecord, opening: str) -> list[str]:
-    """Return the names of the cells moved to."""
+    """Return the moves of a game as names of cells."""
     return list(game.moves(position(opening)))
 
 
@@ -144,7 +144,7 @@ def _csv(run: Run, on_progress: OnProgress) -> Iterator[str]:
 
 
 def _games(run: Run, on_progress: OnProgress) -> Iterator[tuple[StoredGame, GameRecord]]:
-    """Yield every game, as a row and as a record."""
+    """Yield every game twice: as a row of a table, and as the complete record."""
     lines = run.games()
     for record in run.pairs():
         for game, line in zip(record.games, islice(lines, 2), strict=True):

@@ -51,7 +51,7 @@ COLUMN_FORMATS: dict[Column, str] = {
 
 @dataclass(frozen=True, slots=True)
 class PairTask:
-    """A pair to be played: `a` is the first player (N) in game 0, `b` in game 1.
+    """A pair of games to be played: `a` is the first player in game 0, `b` in game 1.
 
     Agents are strings, the opening is a FEN with both knights placed.  `seed` breaks the ties of
     every agent that brings no seed of its own.
@@ -97,7 +97,7 @@ class GameRecord:
         return len(self.cells)
 
     def moves(self, opening: Position) -> tuple[str, ...]:
-        """Return the names of the cells moved to."""
+        """Return the moves as names of cells."""
         return tuple(opening.board.name(cell) for cell in self.cells)
 
     def column(self, name: Column) -> npt.NDArray[Any]:
@@ -237,7 +237,7 @@ class Plan:
         return (self.task(number) for number in range(start, self.total))
 
     def order(self, series: int) -> list[str]:
-        """Return the openings of a series, in the order in which they are played."""
+        """Return the openings in the order in which matches with this `series` number play them."""
         if series not in self._orders:
             order = shuffled(self.starts, self.seed, series)
             self._orders[series] = alternate_hunter(order) if self.stratify else order
@@ -287,10 +287,10 @@ def round_robin(entrants: Sequence[Entrant]) -> tuple[Match, ...]:
     return tuple(Match(a, b) for a in numbers for b in numbers if a < b)
 
 
-def gauntlet(entrants: Sequence[Entrant], runners: int = 1) -> tuple[Match, ...]:
-    """Return the matches of the first `runners` entrants against each of the others."""
+def gauntlet(entrants: Sequence[Entrant], challengers: int = 1) -> tuple[Match, ...]:
+    """Return the matches of the first `challengers` entrants against each of the others."""
     numbers = range(len(entrants))
-    return tuple(Match(a, b) for a in numbers[:runners] for b in numbers[runners:])
+    return tuple(Match(a, b) for a in numbers[:challengers] for b in numbers[challengers:])
 
 
 def tournament_matches(tests: int, opponents: int) -> tuple[Match, ...]:
@@ -337,7 +337,7 @@ def enter(
 
 
 def _renamed(before: Agent, after: Agent) -> Agent:
-    """Return `after`; if its budget has changed, remove a label that names the old budget."""
+    """Return `after`; if it differs from `before`, remove a label that names a budget."""
     names_budget = re.search(r"\b(depth|nodes|time)\s*=", after.label)
     return replace(after, label="") if names_budget and before != after else after
 
@@ -387,8 +387,8 @@ def check_files(files: Mapping[str, str]) -> None:
             now = ""
         if now != before:
             raise KnightfallError(
-                f"{path} was edited during the run: pairs played since the last write are "
-                "discarded, and starting again begins a new run"
+                f"{path} was edited during the run: the last pairs, which are not stored yet, are "
+                "discarded, and repeating the command begins a new run"
             )
 
 

@@ -101,7 +101,7 @@ def _one_game(task: PairTask, game: int, ask: Callable[[Agent], MoveSource] | No
             for player in players.values():
                 if isinstance(player, RemotePlayer):
                     player.end_game()
-    raise AssertionError("unreachable: the last replay raises no AgentFailure")
+    raise AssertionError("unreachable: the last replay records an AgentFailure")
 
 
 def require_core(agent: Agent) -> None:
@@ -109,8 +109,9 @@ def require_core(agent: Agent) -> None:
     share = wait_for_core(BUSY_PATIENCE)
     if share < ENOUGH:
         raise RunnerFailure(
-            f"{agent.name} plays by the wall clock, and other processes left it {100 * share:.0f} "
-            f"% of a core for {BUSY_PATIENCE:g} s: play on an idle machine, or with clock ticks"
+            f"{agent.name} plays by the wall clock and needs a core, but for {BUSY_PATIENCE:g} s "
+            f"other processes left only {100 * share:.0f} % of one free: play on an idle machine, "
+            "or set clock=ticks"
         )
 
 
@@ -210,7 +211,7 @@ def searcher(text: str) -> Searcher | None:
 
 @lru_cache(maxsize=4096)
 def _start(fen: str) -> tuple[Position, tuple[int, int, int]]:
-    """Return the position of a FEN, and the three words that stand for it in compiled code."""
+    """Return the position of a FEN, and the three integers that encode it in compiled code."""
     position = Position.from_fen(fen)
     return position, words(position)
 
@@ -228,10 +229,10 @@ class _Workspace:
         self.tables: dict[int, Any] = {}
 
     def board(self, board: Board) -> tuple[Any, Any, Any]:
-        """Return this thread's geometry record of a board, and two arrays of words to check it.
+        """Return the tables of a board for compiled code, and two arrays of uint64 to verify them.
 
-        The first array is a view of the record, the second its correct beginning: if they differ, a
-        heuristic has overwritten the record.
+        The first array is a view of the tables, the second their correct beginning: if they differ,
+        a heuristic has overwritten the tables.
         """
         if board not in self.boards:
             boards = board_for(board)

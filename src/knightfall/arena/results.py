@@ -1,5 +1,7 @@
-"""The results of a run so far: wins by player, seat and role, and the cost of moves; and the base
-class of all reports.
+"""The results of a run so far, and the base class of all reports.
+
+Results are the wins of each entrant as first and second player and as hunter and runner, and the
+cost of its moves.
 
 Counts are read from the tallies that the store keeps, so they take the same time after a million
 games as after ten.  Pairs that repeat an earlier one are left out.
@@ -68,7 +70,7 @@ class Wins(Share):
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The cost of an entrant's moves: sums, and means per move.
+    """The cost of an entrant's moves: depth, nodes and time, each in total and per move.
 
     A mean is None if no move was made; depth and nodes also if the agent reported none.
     """
@@ -118,7 +120,7 @@ class EntrantResult:
 
     @property
     def total(self) -> Wins:
-        """Wins and games in both seats."""
+        """Wins and games as first and second player together."""
         return self.first + self.second
 
     def __add__(self, more: EntrantResult) -> EntrantResult:
@@ -147,7 +149,7 @@ class MatchResult:
 
     @property
     def games(self) -> int:
-        """The number of games that count."""
+        """The number of games, without those of repeated pairs."""
         return 2 * sum(self.pairs)
 
 
@@ -218,7 +220,7 @@ class Results:
 
 
 class _Tally(NamedTuple):
-    """A row of the table `tallies`: the games that agree in the first six fields, with sums."""
+    """A row of the table `tallies`: number and total costs of games with equal first six fields."""
 
     match: int
     score: int
@@ -248,7 +250,9 @@ def results(run: Run) -> Results:
         tally = _Tally(match, score, game, hunter, winner, reason, games, sums)
         right = 0 <= tally.match < len(plan.matches) and tally.game in (0, 1)
         if not right or not is_known_ending(tally.winner, tally.reason):
-            raise run.file.damaged(f"run {run.id} has tallies of an impossible match or ending")
+            raise run.file.damaged(
+                f"run {run.id} has win counts with an unknown match, game, winner or reason"
+            )
         tallies[tally.match].append(tally)
     matches = []
     for number, match in enumerate(plan.matches):
@@ -271,7 +275,7 @@ def results(run: Run) -> Results:
 
 
 def _entrant_result(tallies: Sequence[_Tally], seats: tuple[Side, Side]) -> EntrantResult:
-    """Return the result of the entrant that has side `seats[0]` in game 0, `seats[1]` in game 1."""
+    """Return the result of one entrant of a match; `seats` holds its sides in games 0 and 1."""
     first = second = hunter = runner = Wins()
     losses: Counter[Reason] = Counter()
     effort = Effort()

@@ -1,4 +1,4 @@
-"""The figures of a report: win rates with intervals, ratings with errors, and differences.
+"""The statistics in a report: win rates with intervals, ratings with errors, and differences.
 
 All are computed from the stored pairs.
 """
@@ -33,7 +33,7 @@ REAL = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The figures of an entrant over all its matches."""
+    """The win rate, rating and costs of an entrant over all its matches."""
 
     number: int
     name: str
@@ -83,7 +83,7 @@ class BaselineComparison:
         return self.p < REAL
 
     def settled(self, within: float) -> bool:
-        """Return whether the difference is significant, or known to within `within`."""
+        """Return whether the difference is significant, or its interval at most ±`within` wide."""
         return self.same or self.real or (self.high - self.low) / 2 <= within
 
     @property
@@ -93,7 +93,7 @@ class BaselineComparison:
 
 
 def pair_statistics(pairs: Sequence[int]) -> statistics.MatchEstimate:
-    """Return score, Elo and their errors for numbers of pairs that ended LL, WL and WW."""
+    """Return score, Elo and their errors from the counts of pairs that ended LL, WL and WW."""
     return statistics.of_pairs(pair_counts(pairs))
 
 
@@ -176,7 +176,7 @@ def scores_of(outcomes: PairOutcomes) -> npt.NDArray[np.float64]:
 
 
 def standings(results: Results, entrants: Sequence[int], ratings: EntrantRatings) -> list[Standing]:
-    """Return the figures of the given entrants, in the same order."""
+    """Return win rate, rating and costs of the given entrants, in the same order."""
     found = []
     for number in entrants:
         pairs = np.zeros(3, int)
@@ -245,7 +245,7 @@ def compare_with_baseline(
 def _by_opponent(
     plan: Plan, outcomes: PairOutcomes
 ) -> dict[int, dict[tuple[int, int], npt.NDArray[np.float64]]]:
-    """Return each test agent's scores per pair, 0 to 1, by opponent and series; nan for repeats."""
+    """Return the scores of pairs, 0 to 1, by test agent, opponent and series; nan for repeats."""
     rounds = len(outcomes) // len(plan.matches)
     whole = outcomes[: rounds * len(plan.matches)].reshape(rounds, len(plan.matches))
     table = scores_of(whole) / 2
@@ -259,7 +259,7 @@ def _by_opponent(
 
 
 def entrant_dict(row: Standing) -> dict[str, Any]:
-    """Return an entrant's figures as plain values."""
+    """Return an entrant's win rate, rating and costs as plain values."""
     result, effort = row.result, row.result.effort
     return {
         "name": row.name,

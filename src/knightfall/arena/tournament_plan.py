@@ -115,8 +115,8 @@ def tournament_plan(
     if num_matches is not None:
         if pairs is not None:
             raise KnightfallError(
-                f"--pairs {pairs} and --num-matches {num_matches}: choose one, a match of "
-                f"{protocol} is {count(rules.repeats, 'pair')}"
+                f"--pairs {pairs} and --num-matches {num_matches}: choose one; in {protocol} a "
+                f"match is {count(rules.repeats, 'pair')} of games"
             )
         if num_matches < 1:
             raise KnightfallError(f"--num-matches {num_matches} must be a whole number from 1 on")
@@ -129,7 +129,7 @@ def tournament_plan(
         )
     if pairs is not None and course_only:
         raise KnightfallError(
-            f"--pairs {pairs} and --course-only: choose one, the course plays {rules.pairs} pairs"
+            f"--pairs {pairs} and --course-only: choose one; the course plays {rules.pairs} pairs"
         )
     # An agent in both lists is entered twice, as a test agent and as an opponent.
     tested = enter(tests or rules.tests, budget, PROTOCOL_SEARCH, protocol, limits)
@@ -175,7 +175,7 @@ def time_limits(time_limit: str | None, timer_threshold: str | None) -> TimeLimi
 
 
 def mixture(plan: Plan) -> list[str]:
-    """Return a sentence about each entrant whose name is an agent of another protocol."""
+    """Return a warning for each entrant whose name belongs to the other of the two tournaments."""
     protocol = str(plan.options.get("protocol", ""))
     # A submission may use our names for its own players.
     names = [one.name for one in plan.entrants if not one.agent.startswith("course(")]

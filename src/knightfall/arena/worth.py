@@ -80,7 +80,7 @@ def worth_plan(
     pairs: int = 100,
     **openings: Unpack[Openings],
 ) -> Plan:
-    """Return a plan with one match per budget between two heuristics or agents id(…).
+    """Return a plan with one match per budget; a and b are heuristics, or agents such as id(open).
 
     The node budgets of equal time are taken from earlier runs in the store `known`, so that the
     same call gives the same plan.  Otherwise they are measured, which takes some seconds.

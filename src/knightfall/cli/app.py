@@ -81,7 +81,7 @@ class AllCommands(GuardedGroup):
             return _command(cmd_name)
         if cmd_name in RENAMED and not ctx.resilient_parsing:  # it is set by shell completion
             raise KnightfallError(
-                f"there is no command {cmd_name!r}; it is now: knightfall {RENAMED[cmd_name]}"
+                f"command {cmd_name!r} was renamed; use: knightfall {RENAMED[cmd_name]}"
             )
         # Typer looks here for similar names, to ask "Did you mean …?".
         self.commands = dict.fromkeys(names, cast(Any, None))

@@ -42,7 +42,9 @@ BudgetText = Annotated[
 BoardText = Annotated[
     str,
     typer.Option(
-        "--board", metavar="WxH", help="Width and height of the board; a book brings its own."
+        "--board",
+        metavar="WxH",
+        help="Width and height of the board; --book determines it by its positions.",
     ),
 ]
 Book = Annotated[
@@ -57,8 +59,8 @@ Stratify = Annotated[
     bool,
     typer.Option(
         "--stratify",
-        help="Alternate openings in which the first player is the hunter, which can take escape "
-        "cells from the other knight, and the runner, which cannot.",
+        help="Alternate openings in which the first player is the hunter and openings in which it "
+        "is the runner; only the hunter can take cells that the other knight could move to.",
     ),
 ]
 Again = Annotated[
@@ -144,8 +146,8 @@ Generation = Annotated[
     typer.Option(
         "--generation",
         metavar="G",
-        help="Course generation: 2017b, 2017a, early, oldest or successor. By default it is "
-        "recognised from the submission's files.",
+        help="Version of the course that the submissions are written for: 2017b, 2017a, early, "
+        "oldest or successor. By default it is inferred from their files.",
     ),
 ]
 
@@ -215,8 +217,10 @@ def elo_bounds(text: str) -> tuple[float, float]:
     """Return the two strengths that a test decides between, from a text such as ``0,10``."""
     first, comma, second = text.partition(",")
     if not comma:
-        raise KnightfallError(f"{text!r} is not two strengths with a comma between them: try 0,10")
-    what = f"a strength in {text!r}: numbers are accepted, as in 0,10"
+        raise KnightfallError(
+            f"{text!r} is not two Elo differences with a comma between them: try 0,10"
+        )
+    what = f"an Elo difference in {text!r}: numbers are accepted, as in 0,10"
     return real(first.strip(), what), real(second.strip(), what)
 
 
@@ -253,8 +257,8 @@ Bounds = Annotated[
     typer.Option(
         "--sprt",
         metavar="ELO0,ELO1",
-        help="Test sequentially whether the strength is ELO0 or ELO1; the report shows LLR, the "
-        "log-likelihood ratio of the two.",
+        help="Test sequentially whether the Elo difference is ELO0 or ELO1; the report shows LLR, "
+        "the log-likelihood ratio of the two.",
     ),
 ]
 Model = Annotated[
@@ -262,7 +266,7 @@ Model = Annotated[
     typer.Option(
         "--model",
         metavar="MODEL",
-        help="Unit of the strengths: normalized Elo (nElo, the default) or logistic Elo.",
+        help="Unit of ELO0 and ELO1: normalized (nElo, the default) or logistic Elo.",
     ),
 ]
 Alpha = Annotated[

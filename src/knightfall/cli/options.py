@@ -51,7 +51,9 @@ def whole(given: str | int, least: int = 0) -> int:
 Out = Annotated[
     Path,
     typer.Argument(
-        metavar="FOLDER", help="The folder to write into, or to continue.", show_default=False
+        metavar="FOLDER",
+        help="The folder to write into; an unfinished result in it is continued.",
+        show_default=False,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
@@ -77,7 +79,9 @@ RunWorkers = Annotated[
 Dask = Annotated[
     str | None,
     typer.Option(
-        "--dask", metavar="ADDRESS", help="Work on the Dask cluster at this address instead."
+        "--dask",
+        metavar="ADDRESS",
+        help="Compute on the Dask cluster at this address, not on this machine.",
     ),
 ]
 

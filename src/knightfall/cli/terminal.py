@@ -190,7 +190,7 @@ def _warnings_as_lines() -> Iterator[None]:
 
 
 def tolerate_any_stream() -> None:
-    """Make the standard streams safe to use.
+    """Prevent errors from standard streams that are closed or cannot encode a character.
 
     Bytes and characters that cannot be encoded become question marks, and a closed stream is
     replaced by the null device.

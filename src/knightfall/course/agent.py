@@ -173,12 +173,15 @@ class CourseAgent(Agent):
         found = checked(self.reference)
         if found.generation.on_11x9:
             raise KnightfallError(
-                f"{found.file} plays the successor's game on 11×9; to play it, use "
-                "knightfall course run"
+                f"{found.file} is written for the 11×9 game of the course's successor; to play "
+                "it, use knightfall course run"
             )
 
     def trial_load(self) -> Iterator[str]:
-        """Raise `KnightfallError` if loading fails; yield which of several classes plays."""
+        """Load the submission; yield a message if several classes could play and one was chosen.
+
+        Raise `KnightfallError` if loading fails.
+        """
         try:
             self.host.prepare()
         except AgentFailure as failure:
@@ -276,7 +279,7 @@ class RemoteSubmission(RemotePlayer):
     """A submission in a separate process, with the requests that only submissions support."""
 
     def act(self, state: tuple[int, int, Any]) -> int:
-        """Return the player's action in a position of the successor's game.
+        """Return the player's action in a position of the successor course's 11×9 game.
 
         The player's process enforces the time limit.  The action may be illegal.
         """
@@ -285,14 +288,14 @@ class RemoteSubmission(RemotePlayer):
         return int(self.ask(question, limit, _reading("action", Whole(-1000, 1000))))
 
     def opinions(self, position: Position) -> dict[str, float | None]:
-        """Return the score after each legal move, by move; None if it is not a number."""
+        """Return the submission's score after each legal move; None if it is not a number."""
         said = dict.fromkeys(position.legal_moves, (None, Real))
         read = _reading("opinions", said)
         found = self.ask({"ask": "opinions", "fen": position.fen}, COUNTED, read)
         return {move: None if value is None else float(value) for move, value in found.items()}
 
     def answer_line(self, position: Position, seed: int) -> str:
-        """Return the line of the submission's code that returned its answer; "" if unknown."""
+        """Return the line of the submission's code that returned its move; "" if unknown."""
         question = {"ask": "line", "fen": position.fen, "seed": seed}
         return str(self.ask(question, COUNTED, _reading("line", Text(LONGEST_TEXT))))
 

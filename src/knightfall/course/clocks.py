@@ -73,10 +73,10 @@ QUESTIONS = ("actions", "liberties", "result", "terminal_test", "utility", "_has
 
 
 class StateClock:
-    """A clock for the successor's game that advances by a tick with each method call on a state.
+    """A clock for the 11×9 game that advances by a tick with each method call on a state.
 
-    The successor's players get no `time_left` function.  Calls from within a state's methods are
-    free.  `on_end` is called at every tick after the limit.
+    Players of the 11×9 game, from the successor course, get no `time_left` function.  Calls from
+    within a state's methods are free.  `on_end` is called at every tick after the limit.
     """
 
     def __init__(self, limit: float, on_end: Callable[[], None]) -> None:

@@ -43,7 +43,8 @@ Clock = Annotated[
     typer.Option(
         "--clock",
         metavar="CLOCK",
-        help="ticks: each call of time_left() costs 0.06 ms, so results repeat; or wall.",
+        help="How time is measured: ticks (each call of time_left() costs 0.06 ms, so results "
+        "repeat) or wall (real time).",
     ),
 ]
 
@@ -135,7 +136,9 @@ def run(
 
 ClassFolder = Annotated[
     str,
-    typer.Argument(metavar="FOLDER", help="Holds a folder or a .py file for each submission."),
+    typer.Argument(
+        metavar="FOLDER", help="Folder that holds a folder or a .py file for each submission."
+    ),
 ]
 
 
@@ -144,7 +147,9 @@ def classroom(
     output: Annotated[
         str | None,
         typer.Option(
-            "--output", metavar="DIR", help="The folder for the pages; FOLDER-report by default."
+            "--output",
+            metavar="DIR",
+            help="The folder to write the report into; FOLDER-report by default.",
         ),
     ] = None,
     against: Against = None,
@@ -166,7 +171,8 @@ def classroom(
         typer.Option(
             "--generation",
             metavar="[NAME=]G",
-            help="The generation of all submissions, or of student NAME's; may be repeated.",
+            help="Version of the course, such as 2017a, that all submissions are written for, or "
+            "only student NAME's; may be repeated.",
         ),
     ] = None,
     seed: Seed = 0,
@@ -174,11 +180,12 @@ def classroom(
     dask: Dask = None,
     json: Json = False,
 ) -> None:
-    """Rate a whole class: all submissions play the course's opponents and some classmates.
+    """Rate a whole class: every submission plays a tournament.
 
-    Writes a page for each student, with pictures of blunders, and a table of the class
-    (index.html, class.csv). Submissions that cannot play are listed with the reason. Repeat the
-    command after an interruption or a new version: only missing games are played.
+    Each plays the course's opponents and some classmates. Writes a page for each student, with
+    pictures of blunders, and a table of the class (index.html, class.csv). Submissions that cannot
+    play are listed with the reason. Repeat the command after an interruption or a new version:
+    only missing games are played.
 
     \b
     Examples:
@@ -264,9 +271,10 @@ Scored = Annotated[
 
 
 def scores(path: Scored, json: Json = False) -> None:
-    """List which scores of a submission compile as heuristics, and why the others do not.
+    """List which score functions of a submission can be compiled.
 
-    A score is a function of game and player. Its name as a heuristic is course:PATH#custom_score.
+    For each of the others, the reason is shown. A score is a function of game and player; its name
+    as a heuristic is course:PATH#custom_score.
 
     \b
     Examples:
@@ -282,16 +290,23 @@ def scores(path: Scored, json: Json = False) -> None:
 
 
 Folder = Annotated[
-    str, typer.Argument(metavar="DIR", help="The folder to write it into; made if it is missing.")
+    str,
+    typer.Argument(
+        metavar="DIR", help="The folder to write the exercise into; made if it is missing."
+    ),
 ]
 NewGeneration = Annotated[
     str,
-    typer.Option("--generation", metavar="2017b|2017a", help="The generation of the interface."),
+    typer.Option(
+        "--generation",
+        metavar="2017b|2017a",
+        help="Version of the course that the exercise is from.",
+    ),
 ]
 
 
 def new(folder: Folder, generation: NewGeneration = "2017b") -> None:
-    """Write a new exercise: the task, a game_agent.py to complete, and tests.
+    """Write a new exercise: the task, a game_agent.py and its tests.
 
     Nothing is overwritten: if one of the files exists already, no file is written.
 
@@ -316,12 +331,12 @@ def path(
         typer.Option(
             "--generation",
             metavar="NAME",
-            help="2017b, 2017a, early, oldest, or successor for the 11×9 board.",
+            help="Version of the course: 2017b, 2017a, early, oldest, or successor (11×9 board).",
         ),
     ] = "2017b",
     json: Json = False,
 ) -> None:
-    """Print the folder from which a course script can import its board and players.
+    """Print the folder from which course scripts import their board.
 
     Put it first on PYTHONPATH: it holds isolation and sample_players of that generation.
 

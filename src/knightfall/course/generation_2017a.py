@@ -26,12 +26,12 @@ center_score = center_score_until_april
 
 @own
 class Board(generation_2017b.Board):
-    """The board of 2017b for players with `get_move(game_copy, legal_moves, time_left)`."""
+    """The board of generation 2017b, except that `get_move` also gets the list of legal moves."""
 
     def play(self, time_limit: float = TIME_LIMIT_MILLIS) -> tuple[Any, list[list[int]], Reason]:
         """Play to the end on this board; return (winner, moves as [row, column], reason).
 
-        The list of legal moves that a player gets is the one its answer is checked against.
+        A player's answer is checked against the same list of legal moves that the player gets.
         """
         history: list[list[int]] = []
         winner, reason = play_out(
@@ -113,14 +113,17 @@ class GenerationBefore2017b(Generation):
         return [("ID_Improved", "improved_score"), ("Student", "custom_score")]
 
     def own_board(self, found: GenerationEvidence) -> Iterator[tuple[Strength, str]]:
-        """Yield the evidence if the board file beside the submission is of this generation."""
+        """Yield (strength, reason) if a board file beside the submission is of this generation."""
         if found.board is not None and found.board.generation is self:
             place = os.path.relpath(found.board.file, found.file.parent)
             yield Strength.OWN_BOARD, f"{place} beside it {found.board.sign}"
 
 
 def uses_get_moves(found: GenerationEvidence) -> bool:
-    """Return whether a submission with no board file uses `__get_moves__` (until 27 March 2017)."""
+    """Return whether a submission without a board file uses the board's method `__get_moves__`.
+
+    The course's board had this name for the method until 27 March 2017.
+    """
     named = "__get_moves__" in found.used and "_Board__get_moves" not in found.used
     return found.board is None and named
 

@@ -42,7 +42,7 @@ Kind = TypeVar("Kind", bound="type[Board]")
 
 
 def own(kind: Kind) -> Kind:
-    """Class decorator for this package's boards: copies of a student's subclass have this class."""
+    """Class decorator for boards: `copy` of a student's subclass returns the decorated class."""
     OUR_OWN.add(kind)
     kind._own = kind
     return kind

@@ -1,4 +1,4 @@
-"""Generation early (19 February to 27 March 2017): the course's board with its bug.
+"""Generation "early" (19 February to 27 March 2017): the course's board with a placement bug.
 
 The constructor wrote player 2's "not placed yet" mark into cell (0, 0) by mistake.
 """

@@ -1,4 +1,4 @@
-"""Generation oldest: the course's first board (before 19 February 2017).
+"""Generation "oldest": the course's first board (before 19 February 2017).
 
 The board is a list of rows; a cell holds the number of the player who visited it.  Dictionaries map
 players, which must be hashable, to their cells and numbers.  Moves are never shuffled.  Students'

@@ -1,4 +1,4 @@
-"""The course's successor: its 11×9 board, its sample players and its game loop.
+"""The later course that replaced the first: its 11×9 board, sample players and game loop.
 
 The board has 11 columns and 9 rows, stored as one integer.
 
@@ -50,7 +50,7 @@ class StopSearch(Exception):
 
 
 class Action(IntEnum):
-    """A knight's move as the offset to a cell index, in the order in which moves are tried."""
+    """A knight's move; its value is added to the cell's index. Moves are tried in this order."""
 
     NNE = 25
     ENE = 11

@@ -78,7 +78,7 @@ class Generation:
     # -- recognition ---------------------------------------------------------------------------
 
     def signs(self, found: GenerationEvidence) -> Iterator[tuple[Strength, str]]:
-        """Yield the evidence, with its strength, that a submission is of this generation."""
+        """Yield (strength, reason) for each sign that a submission is of this generation."""
         yield from ()
 
     def board_sign(self, source: BoardSource) -> str:
@@ -164,7 +164,7 @@ class GenerationEvidence:
 
 @dataclass(frozen=True, slots=True)
 class BoardFile:
-    """A board's file and generation; `sign` is the evidence, as a verb phrase."""
+    """A board's file and generation; `sign` says by what it was recognised, as a verb phrase."""
 
     file: Path
     generation: Generation

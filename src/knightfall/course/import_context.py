@@ -1,4 +1,7 @@
-"""The environment in which a submission is imported: course modules, own files, old names.
+"""The environment in which a submission is imported.
+
+It has the course's modules, the submission's own files, and the names that Python and numpy have
+removed since 2017.
 
 In the submission's own process this environment stays (`load_module`).  In a shared process
 (`import_environment`) it is removed after loading: the next submission may be of another generation
@@ -95,7 +98,7 @@ def _taken_away(tops: Collection[str]) -> dict[str, ModuleType]:
 
 
 def _beside(trees: Iterable[Path], folder: Path) -> Iterator[str]:
-    """Yield the names of a submission's own modules, except Python's and installed ones.
+    """Yield the module names in a submission's folder that no Python or installed module has.
 
     A different module of the same name may be loaded already, for instance in a notebook.
     """

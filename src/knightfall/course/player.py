@@ -50,7 +50,9 @@ class Session:
         self.submission = checked(reference)
         self._here = Path.cwd()
         if not (self._here / self.submission.file.name).is_file():
-            raise KnightfallError(f"{reference}: there is no copy in the folder {self._here}")
+            raise KnightfallError(
+                f"submission {reference}: its file is not in the working folder {self._here}"
+            )
         self._game: SeatBoard | None = None
         self._agent: Any = None
         self._clock = self._fresh_clock(0.0)
@@ -132,12 +134,13 @@ class Session:
         return CountedClock(limit, before.passed if isinstance(before, CountedClock) else 0.0)
 
     def act(self, state: tuple[int, int, Any], seed: int) -> int:
-        """Return the last action that a successor's player puts into its queue, run in a fork."""
+        """Run an 11×9 player in a fork; return the last action that it puts into its queue."""
         from knightfall.course import successor_moves
 
         if not self.submission.generation.on_11x9:
             raise KnightfallError(
-                f"{self.submission.file.name} plays on 7×7; a player for 11×9 has get_action"
+                f"{self.submission.file.name} is written for 7×7: it has no get_action, which the "
+                "11×9 game calls"
             )
         now = importlib.import_module("isolation").Isolation(*state)
         side: Side = "w" if now.player() == 0 else "b"
@@ -157,7 +160,7 @@ class Session:
         )
 
     def opinions(self, position: Position) -> dict[str, float | None]:
-        """Return the score after each legal move, by move; None if it is not a number."""
+        """Return the student's score of each legal move's position; None if it is not a number."""
         score = getattr(self._player, "score", None)
         if not callable(score):
             raise AgentFailure("crash", f"{self.submission.file.name}: the player has no score")
@@ -175,7 +178,7 @@ class Session:
         return found
 
     def answer_line(self, position: Position, seed: int) -> str:
-        """Return the line that returned an illegal answer; "" if the answer is a legal move.
+        """Return the source line that returned an illegal move; "" if the player's move is legal.
 
         The player runs under a profiler, which is slow, so by the wall clock it gets more time.
         """
@@ -204,7 +207,7 @@ class Session:
         return self._player.get_move(game, self._time_left)
 
     def _judged(self, answer: Any, legal: list[Any], position: Position) -> str:
-        """Return the name of the answered cell; raise `AgentFailure` if the answer is not legal."""
+        """Return the name of the answered cell; raise `AgentFailure` if the move is not legal."""
         board, targets = position.board, position.targets(position.to_move)
         cells = {(board.row(cell), board.column(cell)): cell for cell in targets}
         try:
@@ -221,7 +224,7 @@ class Session:
 
     @contextmanager
     def _running(self) -> Iterator[None]:
-        """Run the block on the submission's clock; turn errors into crashes that name the line."""
+        """Run the block on the submission's clock; turn an error into an `AgentFailure`."""
         clock = self._clock
         try:
             with running(clock.seconds if isinstance(clock, CountedClock) else None):
@@ -292,5 +295,5 @@ def _shown(answer: Any) -> str:
 
 @cache
 def session(text: str, time: int, counted: bool) -> Session:
-    """Return the loaded submission of a reference; for its own process only."""
+    """Load a submission once and return its session; call this only in the submission's process."""
     return Session(parse_reference(text), time, counted=counted)

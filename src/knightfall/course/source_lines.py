@@ -49,7 +49,7 @@ def without_addresses(said: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """The line that returned an answer; `ended` if the function ended without `return`."""
+    """The source line that returned an answer; `ended` if its function ended without `return`."""
 
     file: str
     line: int
@@ -106,7 +106,7 @@ def find_return(work: Callable[[], Any], folder: Path) -> tuple[Any, Returned | 
 
 @dataclass(frozen=True, slots=True)
 class _Return:
-    """The return of a traced function, with the last return of a function that it had called."""
+    """A return event of a traced function; `inner` is that of the last function it called."""
 
     code: CodeType
     line: int

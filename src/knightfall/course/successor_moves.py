@@ -189,7 +189,7 @@ class _QueuePipe:
 
 
 def _read_counted(fork: Fork, idle: float) -> bytes:
-    """Return what a fork writes until it ends or has slept for `idle` seconds."""
+    """Return what a fork writes until it ends or has been idle for `idle` seconds in all."""
     received, began = b"", monotonic()
     while (now := monotonic()) < began + COUNTED:
         times = core_times(fork.pid)

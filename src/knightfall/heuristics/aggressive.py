@@ -1,4 +1,4 @@
-"""Heuristics of the study that weighs the opponent's mobility more than its own."""
+"""Heuristics of the study `aggressive`: the opponent's mobility counts more than the own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def aggressive(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> 
 
 @published
 def lookahead_ratio(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Own mobility over the opponent's after an own move, averaged over those moves.
+    """Ratio of own to opponent's mobility after an own move, averaged over all own moves.
 
     A move to a cell that the opponent could go to takes one move from the opponent, any other move
     none.  So M'(opp) has two possible values, and Σ M'(me)/M'(opp) is computed as two fractions
@@ -44,7 +44,7 @@ def lookahead_ratio(board: Geometry, open: Bits, me: int, opp: int, to_move: int
 
 @compiled(types.UniTuple(_i64, 4)(GEOMETRY, _u64))
 def least_blocked(board: Geometry, open: Bits) -> tuple[int, int, int, int]:
-    """Return top row, left column, height and width of the window of `open_cluster`."""
+    """Return the quarter-board window with most open cells: top row, left column, height, width."""
     high, wide = round(board.height / 2), round(board.width / 2)  # halves round to even
     window = _u64(0)
     for row in range(high):
@@ -60,7 +60,7 @@ def least_blocked(board: Geometry, open: Bits) -> tuple[int, int, int, int]:
 
 @compiled(_i64(GEOMETRY, _u64, _i64))
 def _from_cluster(board: Geometry, open: Bits, cell: int) -> int:
-    """Return the L1 distance from a cell to the centre cell k of the least-blocked window."""
+    """Return the L1 distance from a cell to the centre cell of the `least_blocked` window."""
     top, left, high, wide = least_blocked(board, open)
     down, right = top + high // 2, left + wide // 2
     return abs(board.row[cell] - down) + abs(board.column[cell] - right)  # type: ignore[no-any-return]
@@ -68,7 +68,7 @@ def _from_cluster(board: Geometry, open: Bits, cell: int) -> int:
 
 @published
 def open_cluster(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Aggressive, drawn to the emptiest quarter of the board once a fifth of it is blocked."""
+    """As aggressive, plus nearness to the emptiest quarter once 1/5 of the board is blocked."""
     value = aggressive(board, open, me, opp, to_move)
     blocked = board.cells - count(open)
     if 5 * blocked >= board.cells:

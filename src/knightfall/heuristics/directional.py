@@ -68,6 +68,6 @@ def weighted_difference(board: Geometry, open: Bits, me: int, opp: int, to_move:
 
 @published
 def weighted_moves(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Mobility difference, each move weighted by how central it leads."""
+    """Mobility difference, each move weighted by how central its target cell is."""
     mine, theirs = moves(board, open, me), moves(board, open, opp)
     return (total_weight(board, mine) - total_weight(board, theirs)) / parts(board)

@@ -280,7 +280,7 @@ def _in_python(score: Callable[..., float]) -> Callable[..., float]:
 
 
 def _sum(expression: Expression, scores: Mapping[Atom, Any], make: Make) -> Any:
-    """Return the heuristic of an expression, whose atoms have the given `scores`."""
+    """Return the function of an expression, given the functions (`scores`) of its heuristics."""
     total: Any = None
     for exact, term in expression.terms:
         weight, score = float(exact), _score(term, scores, make)

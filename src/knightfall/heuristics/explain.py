@@ -142,8 +142,8 @@ def explain(position: Position, heuristic: str, side: Side | None = None) -> Exp
     if heuristic.strip() == "learned_linear":
         if side != position.to_move:
             raise KnightfallError(
-                f"learned_linear of {position.fen!r} is explained for the side to move, "
-                f"{position.to_move}, not for {side}"
+                f"learned_linear can be explained only for the side to move, which is "
+                f"{position.to_move} in {position.fen!r}, not for {side}"
             )
         return _learned(position)
     from knightfall.heuristics.evaluator import Evaluator, evaluator

@@ -82,7 +82,7 @@ class Stages:
         return self.text()
 
     def text(self, number: Callable[[Fraction], str] = str, gap: str = "") -> str:
-        """Return text that parses to the same value, with numbers written by `number`."""
+        """Return text that parses to the same value, in which `number` formats the numbers."""
         stages = [f"{number(least)}: {part.text(number, gap)}" for least, part in self.stages]
         return f"stage({', '.join([*stages, self.last.text(number, gap)])})"
 
@@ -186,7 +186,7 @@ class Expression:
 
 
 def is_name(name: str) -> bool:
-    """Return whether a name is the id of a declared heuristic, or printed for one in a study."""
+    """Return whether a name is the id or an alias (used in a study) of a declared heuristic."""
     return name in REGISTRY or canonical(name) is not None
 
 
@@ -260,7 +260,7 @@ def _sum(reader: _Reader) -> Expression:
 
 
 def _term(reader: _Reader, sign: int) -> list[tuple[Fraction, Term]]:
-    """Parse one term; a name printed in a study may stand for a sum."""
+    """Parse one term; return several if its name is an alias, used in a study, of a sum."""
     weight = Fraction(sign)
     start = reader.at
     number = reader.take(_NUMBER)
@@ -400,7 +400,9 @@ def _of_scheme(reader: _Reader, scheme: str) -> UserFunction:
         name = reader.take(_NAME)
         spec = find_spec(path)
         if name is None or spec is None or spec.origin is None:
-            raise reader.error(f"{scheme} needs the name of a heuristic of extension {extension!r}")
+            raise reader.error(
+                f"{scheme} must be followed by the name of a heuristic of extension {extension!r}"
+            )
         return PackageFunction(spec.origin, name[0], scheme=scheme)
     try:
         function, length = load_added("heuristics", scheme)(reader.text[reader.at :])

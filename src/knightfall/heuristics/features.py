@@ -1,7 +1,7 @@
 """The features of the learned models: counts of cells.
 
-There is one of each for the mover and for the waiter.  Most are sizes of sets, computed with a few
-shifts of whole words.  For a knight::
+There is one of each for the mover and for the waiter (the side not to move).  Most are sizes of
+sets, computed with a few shifts of whole words.  For a knight::
 
     step d           open cells whose shortest path has d moves, if it were alone on the board
     farther          open cells that take more than six moves
@@ -79,7 +79,7 @@ TERMS_OF_BOTH = ("rows and columns apart", "separated", "odd")
 
 @compiled(_u64(GEOMETRY, _u64, _i64, _u64))
 def _of_a_knight(board: Geometry, open: Bits, cell: int, at: Bits) -> Bits:
-    """Write a knight's terms to `board.sheet` from index `at` on; return the cells it can reach."""
+    """Write `TERMS_OF_A_KNIGHT` to `board.sheet` from index `at`; return the reachable cells."""
     sheet, moves = board.sheet, open & board.knight[_u64(cell)]
     down = board.row[cell] - (board.height - 1) / 2
     across = board.column[cell] - (board.width - 1) / 2
@@ -107,7 +107,7 @@ def _of_a_knight(board: Geometry, open: Bits, cell: int, at: Bits) -> Bits:
 
 @compiled(types.void(GEOMETRY, _u64, _i64, _i64, _u64))
 def study_terms(board: Geometry, open: Bits, mover: int, waiter: int, at: Bits) -> None:
-    """Write the studies' terms of a position to `board.sheet`, from index `at` on."""
+    """Write the terms of the studies' heuristics to `board.sheet`, from index `at` on."""
     mine = _of_a_knight(board, open, mover, at)
     theirs = _of_a_knight(board, open, waiter, at + _u64(len(TERMS_OF_A_KNIGHT)))
     both = at + _u64(2 * len(TERMS_OF_A_KNIGHT))

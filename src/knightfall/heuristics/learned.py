@@ -57,7 +57,7 @@ def view_of(board: Geometry, me: int, opp: int, to_move: int) -> Bits:
     forceinline=True,
 )
 def line_value(board: Geometry, weights: Any, bias: Any, view: Bits) -> float:
-    """Return the value of a view's linear model for the features in `board.sheet`."""
+    """Return the linear model's value of the features in `board.sheet`; see `view_of`."""
     at = _f64(board.sheet[_u64(NUMBER - 2)]) / _f64(board.sheet[_u64(NUMBER - 1)])
     squared = at * at
     total = _f64(bias[view, 0]) + at * _f64(bias[view, 1]) + squared * _f64(bias[view, 2])
@@ -80,6 +80,6 @@ def learned_linear(board: Geometry, open: Bits, me: int, opp: int, to_move: int)
 
 @published
 def learned_net(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Small neural network over who reaches which cells first."""
+    """Small neural network, from counts of the cells that each knight reaches first."""
     counts = race(board, open, to_move, me + opp - to_move)
     return net_value(_NETS, view_of(board, me, opp, to_move), counts)  # type: ignore[no-any-return]

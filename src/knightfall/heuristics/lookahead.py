@@ -1,4 +1,4 @@
-"""Heuristics of the study that looks one own move further, and at the place of the knights."""
+"""Heuristics of the study `lookahead`: one and two own moves in a row, centre and corners."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _from_center(board: Geometry, cell: int) -> float:
 
 @published
 def center_pull(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Mobility difference, plus how much nearer the centre than the opponent."""
+    """Mobility difference, plus the opponent's distance from the centre less the own."""
     difference = mobility(board, open, me) - mobility(board, open, opp)
     return difference + _from_center(board, opp) - _from_center(board, me)
 

@@ -40,7 +40,7 @@ Model = dict[str, dict[str, Floats]]
 
 
 def by_view(model: Model, array: str) -> Floats:
-    """Return the array with this name of all views' models, stacked in the order of `VIEWS`."""
+    """Return the arrays of this name, one from the model of each of `VIEWS`, stacked."""
     return np.stack([model[view][array] for view in VIEWS])
 
 
@@ -73,7 +73,8 @@ def checked(found: Any, kind: str, features: tuple[str, ...]) -> Model:
     check({"kind": OneOf((kind,)), "features": [str], ...: object}, found)
     if found["features"] != list(features):
         raise KnightfallError(
-            f"its features are not the {len(features)} of this version: fit it again"
+            f"the model was fitted to other features than the {len(features)} of this version: "
+            "fit it again"
         )
     wanted = shapes(kind, len(features))
     one_view: dict[Any, Any] = {array: _numbers(shape) for array, shape in wanted.items()}

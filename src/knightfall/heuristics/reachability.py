@@ -32,13 +32,13 @@ def knights_apart(board: Geometry, one: int, two: int) -> int:
 
 @published
 def near_center(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """How much nearer the centre than the opponent."""
+    """How much nearer the own knight is to the centre than the opponent's."""
     return from_center(board, opp) - from_center(board, me)
 
 
 @published
 def near_edges(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """How much farther from the centre than the opponent."""
+    """How much farther the own knight is from the centre than the opponent's."""
     return from_center(board, me) - from_center(board, opp)
 
 
@@ -65,7 +65,7 @@ def _static(board: Geometry, open: Bits, cell: int, r: float) -> float:
 
 
 def static_reach(r: float) -> Callable[..., float]:
-    """Open cells, fading by a factor r with each knight's move they are away on an empty board."""
+    """Sum of r^distance over open cells (moves on an empty board), less the opponent's sum."""
 
     def score(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
         return _static(board, open, me, r) - _static(board, open, opp, r)
@@ -88,5 +88,5 @@ def nearness(board: Geometry, open: Bits, cell: int) -> float:
 
 @published
 def bfs_reach(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Cells that can still be reached, the nearer the better, less the opponent's."""
+    """Sum of 1/(1 + distance) over the cells within reach, less the opponent's sum."""
     return nearness(board, open, me) - nearness(board, open, opp)

@@ -73,7 +73,7 @@ class Declared:
 
     @property
     def score(self) -> Any:
-        """The dispatcher; for a family, a function that returns a member's Python function."""
+        """The Numba dispatcher; of a family, the function that makes a member."""
         if self.study == USER:
             return self.function
         try:
@@ -112,7 +112,7 @@ PUBLISHED = (
         "center_pull",
         "lookahead",
         "M(me) − M(opp) + d(opp) − d(me)",
-        "Mobility difference, plus how much nearer the centre than the opponent.",
+        "Mobility difference, plus the opponent's distance from the centre less the own.",
         symmetric=False,  # C* again
     ),
     Declared(
@@ -138,20 +138,20 @@ PUBLISHED = (
         "weighted_moves",
         "directional",
         "Σ ω(x), x ∈ moves(me) − Σ ω(x), x ∈ moves(opp)",
-        "Mobility difference, each move weighted by how central it leads.",
+        "Mobility difference, each move weighted by how central its target cell is.",
     ),
     # -- how much of the board a knight can get to, and how soon
     Declared(
         "near_center",
         "reachability",
         "L1(opp,C) − L1(me,C)",
-        "How much nearer the centre than the opponent.",
+        "How much nearer the own knight is to the centre than the opponent's.",
     ),
     Declared(
         "near_edges",
         "reachability",
         "L1(me,C) − L1(opp,C)",
-        "How much farther from the centre than the opponent.",
+        "How much farther the own knight is from the centre than the opponent's.",
     ),
     Declared(
         "near_opponent", "reachability", "−L1(me,opp)", "The closer the two knights, the better."
@@ -166,7 +166,7 @@ PUBLISHED = (
         "static_reach",
         "reachability",
         "Σ r^δ(me,x) − Σ r^δ(opp,x)",
-        "Open cells, fading by a factor r with each knight's move they are away on an empty board.",
+        "Sum of r^distance over open cells (moves on an empty board), less the opponent's sum.",
         parameter="r",
         published=tuple(Fraction(1, n) for n in range(2, 11)),
     ),
@@ -174,7 +174,7 @@ PUBLISHED = (
         "bfs_reach",
         "reachability",
         "Σ 1/(1+d(me,x)) − Σ 1/(1+d(opp,x))",
-        "Cells that can still be reached, the nearer the better, less the opponent's.",
+        "Sum of 1/(1 + distance) over the cells within reach, less the opponent's sum.",
     ),
     # -- one after the other, with the phase of the game
     Declared(
@@ -217,54 +217,54 @@ PUBLISHED = (
         "main_less",
         "staged",
         "phase·mobility + open_space_difference",
-        "Mobility, fading as the board fills, and open space.",
+        "Mobility difference, fading as the board fills, plus the open-space difference.",
     ),
     Declared(
         "main_less_more",
         "staged",
         "phase·improved + open_space_difference",
-        "Improved, fading as the board fills, and open space.",
+        "Own mobility less the opponent's, fading as the board fills, plus open-space difference.",
     ),
     Declared(
         "main",
         "staged",
         "phase < 0.2: longest_win_difference; else main_less",
-        "Fading mobility and open space; near the end the longest win, less the opponent's.",
+        "Fading mobility and open space; under 20 % open, the longest win less the opponent's.",
         costly=True,
     ),
     Declared(
         "main_alt",
         "staged",
         "phase < 0.2: longest_win; else main_less",
-        "Fading mobility and open space; in the last fifth the longest win.",
+        "Fading mobility and open space; with under 20 % of the cells open, the longest win.",
         costly=True,
     ),
     Declared(
         "main_alt_01",
         "staged",
         "phase < 0.1: longest_win; else main_less",
-        "Fading mobility and open space; in the last tenth the longest win.",
+        "Fading mobility and open space; with under 10 % of the cells open, the longest win.",
         costly=True,
     ),
     Declared(
         "main_alt_03",
         "staged",
         "phase < 0.3: longest_win; else main_less",
-        "Fading mobility and open space; in the last three tenths the longest win.",
+        "Fading mobility and open space; with under 30 % of the cells open, the longest win.",
         costly=True,
     ),
     Declared(
         "main_prop",
         "staged",
         "phase < 0.2: longest_win; else phase·mobility + (1 − phase)·open_space_difference",
-        "Mobility giving way to open space as the board fills; in the last fifth the longest win.",
+        "Mobility gives way to open space as the board fills; under 20 % open, the longest win.",
         costly=True,
     ),
     Declared(
         "main_staggered",
         "staged",
         "phase > 0.7: mobility; phase < 0.2: longest_win_difference; else open_space_difference",
-        "First mobility, then open space, at last the longest win, less the opponent's.",
+        "First mobility, then open space, at last the longest win; each less the opponent's.",
         costly=True,
     ),
     Declared(
@@ -285,13 +285,13 @@ PUBLISHED = (
         "lookahead_ratio",
         "aggressive",
         "mean of M'(me)/M'(opp) over x ∈ moves(me), me on x",
-        "Own mobility over the opponent's after an own move, averaged over those moves.",
+        "Ratio of own to opponent's mobility after an own move, averaged over all own moves.",
     ),
     Declared(
         "open_cluster",
         "aggressive",
         "aggressive + (H+W−L1(me,k))/(H+W)",
-        "Aggressive, drawn to the emptiest quarter of the board once a fifth of it is blocked.",
+        "As aggressive, plus nearness to the emptiest quarter once 1/5 of the board is blocked.",
         # Among equal windows the first in scanning order counts, and k is half a cell off the
         # centre of an even window.
         symmetric=False,
@@ -311,7 +311,7 @@ LEARNED_HEURISTICS = (
         "learned_net",
         LEARNED,
         "w·max(0, W·x + b) + c",
-        "Small neural network over who reaches which cells first, trained on solutions and games.",
+        "Small neural network on counts of cells reached first, trained on solutions and games.",
         listed=False,
     ),
 )
@@ -321,7 +321,7 @@ SUMMED_WITH_BFS_REACH = ("near_center", "near_edges", "near_opponent", "far_oppo
 
 
 def published_ids() -> dict[str, str]:
-    """Return the study of each published id, in order.
+    """Return the ids of all published heuristics, each with its study, in the registry's order.
 
     Families are listed member by member; the sums with `bfs_reach` follow it.
     """
@@ -372,7 +372,7 @@ def printed_groups() -> dict[str, Mapping[str, str]]:
 
 
 def meanings(name: str) -> dict[str, str]:
-    """Return the ids that a name printed in studies stands for, by ``study:name``."""
+    """Return the ids that an alias has in the studies that use it, by ``study:alias``."""
     study, _, bare = name.rpartition(":")
     return {
         f"{each}:{bare}": names[bare]
@@ -475,7 +475,7 @@ def heuristic(function: Score | None = None, *, formula: str = "", symmetric: bo
 
 
 def ready_for_python() -> None:
-    """Compile `each` for sets, and forbid compiling it for other types.
+    """Compile the function `each` for sets of cells, and forbid compiling it for other types.
 
     In Python a set of cells is an int, for which Numba would otherwise compile another version,
     with signed words that have no bit for cell 63.  Published heuristics need no such call.

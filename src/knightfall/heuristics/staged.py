@@ -167,21 +167,21 @@ def _phase(board: Geometry, open: Bits) -> float:
 
 @published
 def main_less(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Mobility, fading as the board fills, and open space."""
+    """Mobility difference, fading as the board fills, plus the open-space difference."""
     space_difference = open_space_difference(board, open, me, opp, to_move)
     return _phase(board, open) * mobility(board, open, me, opp, to_move) + space_difference
 
 
 @published
 def main_less_more(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Improved, fading as the board fills, and open space."""
+    """Own mobility less the opponent's, fading as the board fills, plus open-space difference."""
     space_difference = open_space_difference(board, open, me, opp, to_move)
     return _phase(board, open) * improved(board, open, me, opp, to_move) + space_difference
 
 
 @published
 def main(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Fading mobility and open space; near the end the longest win, less the opponent's."""
+    """Fading mobility and open space; under 20 % open, the longest win less the opponent's."""
     if _phase(board, open) < 0.2:
         return longest_win_difference(board, open, me, opp, to_move)
     return main_less(board, open, me, opp, to_move)
@@ -189,7 +189,7 @@ def main(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
 
 @published
 def main_alt(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Fading mobility and open space; in the last fifth the longest win."""
+    """Fading mobility and open space; with under 20 % of the cells open, the longest win."""
     if _phase(board, open) < 0.2:
         return longest_win(board, open, me, opp, to_move)
     return main_less(board, open, me, opp, to_move)
@@ -197,7 +197,7 @@ def main_alt(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> fl
 
 @published
 def main_alt_01(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Fading mobility and open space; in the last tenth the longest win."""
+    """Fading mobility and open space; with under 10 % of the cells open, the longest win."""
     if _phase(board, open) < 0.1:
         return longest_win(board, open, me, opp, to_move)
     return main_less(board, open, me, opp, to_move)
@@ -205,7 +205,7 @@ def main_alt_01(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
 
 @published
 def main_alt_03(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Fading mobility and open space; in the last three tenths the longest win."""
+    """Fading mobility and open space; with under 30 % of the cells open, the longest win."""
     if _phase(board, open) < 0.3:
         return longest_win(board, open, me, opp, to_move)
     return main_less(board, open, me, opp, to_move)
@@ -213,7 +213,7 @@ def main_alt_03(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
 
 @published
 def main_prop(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Mobility giving way to open space as the board fills; in the last fifth the longest win."""
+    """Mobility gives way to open space as the board fills; under 20 % open, the longest win."""
     phase = _phase(board, open)
     if phase < 0.2:
         return longest_win(board, open, me, opp, to_move)
@@ -223,7 +223,7 @@ def main_prop(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> f
 
 @published
 def main_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """First mobility, then open space, at last the longest win, less the opponent's."""
+    """First mobility, then open space, at last the longest win; each less the opponent's."""
     if _phase(board, open) > 0.7:
         return mobility(board, open, me, opp, to_move)
     if _phase(board, open) < 0.2:

@@ -275,8 +275,8 @@ def _check_whole_numbers(shown: str, python: Score, guarded: Any) -> None:
     for expected, found in values:
         if not same(expected, found):
             raise KnightfallError(
-                f"heuristic {shown}: compiled, whole numbers have 64 bits and no fractions, so "
-                f"that it returns {found:g} instead of {expected:g}; write 2.0**n for 2**n"
+                f"heuristic {shown} returns {found:g} when compiled, but {expected:g} in Python: "
+                "compiled whole numbers have 64 bits and no fractions; write 2.0**n for 2**n"
             )
 
 
@@ -309,7 +309,7 @@ _CALLBACK = ctypes.CFUNCTYPE(
 def to_float(value: Any) -> float:
     """Return the result of a heuristic as a float."""
     if value is None:
-        raise TypeError("it returned None: is a return missing?")
+        raise TypeError("the heuristic returned None: is a return statement missing?")
     return float(value)
 
 
@@ -352,7 +352,7 @@ class PlainBoard(np.record):  # type: ignore[misc]
 
 
 def _plain_fields() -> np.dtype[Any]:
-    """Return the fields of the geometry record without `asked`, which no heuristic needs.
+    """Return the fields of the geometry record, except `asked`, which no heuristic reads.
 
     Numba caches a record's type by its fields: with the same fields, compiled functions called
     from plain Python could write to the board.

@@ -94,17 +94,24 @@ def data(
 
 Data = Annotated[
     Path,
-    typer.Argument(metavar="DATA", help="A folder that learn data wrote.", show_default=False),
+    typer.Argument(
+        metavar="DATA",
+        help="A folder that the command 'learn data' has written.",
+        show_default=False,
+    ),
 ]
 Models = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="The folder for the models.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="FOLDER", help="The folder to write the models into.", show_default=False
+    ),
 ]
 Kinds = Annotated[
     list[str] | None,
     typer.Option(
         "--kind",
         metavar="KIND",
-        help="linear or net; both by default.",
+        help="Kind of model: linear or net; both by default.",
         show_default=False,
     ),
 ]
@@ -113,7 +120,10 @@ FitSeed = Annotated[
     int, whole_number("--seed", "Seed of the order of positions.", least=0, metavar="S")
 ]
 Ablate = Annotated[
-    bool, typer.Option("--ablate", help="Also fit without each group of features in turn.")
+    bool,
+    typer.Option(
+        "--ablate", help="Also fit the linear model without each group of features in turn."
+    ),
 ]
 
 
@@ -156,7 +166,7 @@ Sum = Annotated[
     str,
     typer.Argument(
         metavar="SUM",
-        help="A sum of heuristics with first weights, as in improved+0.5*bfs_reach.",
+        help="A sum of heuristics with initial weights, as in improved+0.5*bfs_reach.",
         show_default=False,
     ),
 ]
@@ -179,8 +189,8 @@ Against = Annotated[
     typer.Option(
         "--against",
         metavar="AGENT",
-        help="An opponent of the candidates: an agent, or start, which is SUM as given and the "
-        "default; may be repeated.",
+        help="An opponent of the candidates: an agent, or start for SUM with its initial weights; "
+        "start by default; may be repeated.",
         show_default=False,
     ),
 ]
@@ -198,7 +208,7 @@ Step = Annotated[
     typer.Option(
         "--step",
         metavar="SIZE",
-        help="Initial step size of CMA-ES, in units of the first term's spread.",
+        help="Initial step size of CMA-ES, relative to the standard deviation of the first term.",
     ),
 ]
 Gain = Annotated[
@@ -206,7 +216,8 @@ Gain = Annotated[
     typer.Option(
         "--sprt",
         metavar="ELO0,ELO1",
-        help="The two gains, in normalized Elo, that the confirmation decides between.",
+        help="The two gains, in normalized Elo, between which the final test of the tuned weights "
+        "decides.",
     ),
 ]
 
@@ -294,7 +305,7 @@ def chances(
     dask: Dask = None,
     json: Json = False,
 ) -> None:
-    """Learn which replies opponents choose, and how likely they are to err.
+    """Learn which replies opponents choose and how often they err.
 
     Agents of many kinds play the hunter in won games. Their choices are predicted from features of
     each reply: what heuristics count, what well-known searches would play, whether it keeps the win

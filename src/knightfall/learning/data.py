@@ -115,14 +115,14 @@ def _read(data: bytes, settings: DataSettings, shard: Shard) -> tuple[Columns, t
         agents = tuple(str(name) for name in about["agents"])
         identity = (about["format"], about["settings"], about["shard"], about["board"])
     except KeyError:
-        raise _Damaged("it has no knightfall metadata") from None
+        raise _Damaged("the file has no knightfall metadata") from None
     except MemoryError:
         raise
     except Exception as error:  # pyarrow raises a dozen kinds of errors for damaged files
         text = " ".join(str(error).split()) or type(error).__name__
         raise _Damaged(text[:100]) from None
     if identity != (FORMAT, settings.hash, shard.name, shard.board):
-        raise _Damaged("its settings, name or board are those of another file")
+        raise _Damaged("the settings, name or board recorded in the file are those of another one")
     try:
         columns = {name: _numbers(table[name], kind) for name, kind in NUMBERS.items()}
         for name in WORDS:
@@ -130,9 +130,9 @@ def _read(data: bytes, settings: DataSettings, shard: Shard) -> tuple[Columns, t
     except (LookupError, ValueError, TypeError, AttributeError) as error:
         raise _Damaged(f"wrong columns: {str(error)[:60]}") from None
     if table.num_rows != shard.positions:
-        raise _Damaged(f"it has {table.num_rows} positions, expected {shard.positions}")
+        raise _Damaged(f"the file has {table.num_rows} positions, expected {shard.positions}")
     if about.get("digest") != _digest(columns):
-        raise _Damaged("its checksum is wrong")
+        raise _Damaged("the checksum is wrong")
     _check_cells(Board.named(shard.board), columns)
     return columns, agents
 
@@ -174,7 +174,7 @@ def _check_cells(board: Board, columns: Columns) -> None:
     for name in ("wins", "result", "hunter"):
         right &= (columns[name] == 0) | (columns[name] == 1)
     if not right.all():
-        raise _Damaged("it holds impossible positions")
+        raise _Damaged("the file holds impossible positions")
 
 
 # -- reading a split --------------------------------------------------------------------------

@@ -89,7 +89,7 @@ class DataSettings:
         return self
 
     def shards(self) -> list[Shard]:
-        """Return all files in the order in which they are made; boards alternate by share."""
+        """Return all files in the order of building, which mixes the boards by their shares."""
         found: list[tuple[float, Shard]] = []
         for board, positions in _allotted(self.positions, self.shares).items():
             count = -(-positions // self.shard)

@@ -25,10 +25,10 @@ from knightfall.heuristics.model_file import KINDS, VIEWS, Model, as_json
 from knightfall.learning.data import Positions, read
 from knightfall.learning.models import (
     SEEN_BY,
-    Course,
     FeatureTable,
     Labelled,
     LossCurve,
+    TrainingSettings,
     both_sides,
     fit_linear,
     fit_net,
@@ -229,7 +229,9 @@ def fit(
     start = time.monotonic()
     report = FitReport(str(data), str(folder), seed)
     for kind in kinds:
-        _fit_one(kind, data, folder, Course(epochs, seed, SEEN_BY[kind][0]), ablate, report)
+        _fit_one(
+            kind, data, folder, TrainingSettings(epochs, seed, SEEN_BY[kind][0]), ablate, report
+        )
     _write_heuristics(folder)
     report.seconds = time.monotonic() - start
     _write(folder / "fit.json", report.to_dict())
@@ -237,43 +239,47 @@ def fit(
 
 
 def _fit_one(
-    kind: str, data: Path, folder: Path, course: Course, ablate: bool, report: FitReport
+    kind: str, data: Path, folder: Path, settings: TrainingSettings, ablate: bool, report: FitReport
 ) -> None:
     """Fit and judge one kind of model; on return its tables are freed, for the next kind."""
     training, validation, test = (_tables(data, split, kind) for split in SPLITS)
     make_folder(folder)
     if kind == "linear":
-        model = both_sides(*(fit_linear(training[view], course.seed) for view in TRUTHFUL))
+        model = both_sides(*(fit_linear(training[view], settings.seed) for view in TRUTHFUL))
         odds = {view: predict_linear(model[view], test[view]) for view in TRUTHFUL}
     else:
-        model = _nets(training, validation, course, folder, report)
+        model = _nets(training, validation, settings, folder, report)
         odds = {view: predict_net(model[view], test[view]) for view in VIEWS}
     report.judged[kind] = {view: judged(odds[view], test[view]) for view in odds}
     made_by = {
-        "command": f"knightfall learn fit DATA OUT --epochs {course.epochs} --seed {course.seed}",
+        "command": (
+            f"knightfall learn fit DATA OUT --epochs {settings.epochs} --seed {settings.seed}"
+        ),
         "positions": {view: len(training[view]) for view in VIEWS},
     }
-    _write(folder / f"learned_{kind}.json", as_json(kind, course.counts, model, made_by))
+    _write(folder / f"learned_{kind}.json", as_json(kind, settings.counts, model, made_by))
     if ablate and kind == "linear":
-        report.ablations = _ablations(training, test, course.seed)
+        report.ablations = _ablations(training, test, settings.seed)
 
 
 def _nets(
     training: dict[str, FeatureTable],
     validation: dict[str, FeatureTable],
-    course: Course,
+    settings: TrainingSettings,
     folder: Path,
     report: FitReport,
 ) -> Model:
     model: Model = {}
-    with progress("epochs", course.epochs * len(VIEWS)) as on_progress:
+    with progress("epochs", settings.epochs * len(VIEWS)) as on_progress:
         for number, view in enumerate(VIEWS):
 
-            def on_epoch(epoch: int, curve: LossCurve, done: int = number * course.epochs) -> None:
+            def on_epoch(
+                epoch: int, curve: LossCurve, done: int = number * settings.epochs
+            ) -> None:
                 on_progress(done + epoch)
 
             kept = folder / f"{view}.checkpoint"
-            model[view], curve = fit_net(training[view], validation[view], course, kept, on_epoch)
+            model[view], curve = fit_net(training[view], validation[view], settings, kept, on_epoch)
             report.curves[view] = {"training": curve.training, "validation": curve.validation}
     return model
 
@@ -314,14 +320,14 @@ def _tables(data: Path, split: str, kind: str) -> dict[str, FeatureTable]:
         wins = np.concatenate([part[view].wins for part in parts])
         if len(set(wins.tolist())) < 2:
             raise KnightfallError(
-                f"{str(data)!r}: all {len(wins)} positions of the split {split!r} and the view "
-                f"{view!r} have the same label; a fit needs both labels"
+                f"{str(data)!r}: all {len(wins)} positions of the split {split!r} have the same "
+                f"label for the role {view!r}; a fit needs both labels"
             )
     return joined(parts)
 
 
 def labelled(one: Positions) -> Labelled:
-    """Return the columns that models are fitted to."""
+    """Return the columns of the positions that models are fitted to, as `Labelled`."""
     known = np.array([name in SERIOUS for name in one.agents])
     hunter = np.where(one.hunter > 0, one.mover_agent, one.waiter_agent)
     return Labelled(one.open, one.mover, one.waiter, one.wins, one.result, known[hunter])

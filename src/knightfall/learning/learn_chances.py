@@ -106,7 +106,7 @@ def fit_weights(table: DecisionArrays) -> Floats:
 
 
 def likelihoods(decisions: Sequence[HunterReply], weights: Floats) -> Floats:
-    """Return each opponent's probability of the chosen replies; the stranger's come last."""
+    """Return the probability of each chosen reply under each opponent model; the logit is last."""
     found = [
         [
             ReplyEstimate(share, KNOWN).probability(len(one.wrong))

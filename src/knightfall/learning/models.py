@@ -212,8 +212,8 @@ class LossCurve:
 
 
 @dataclass(frozen=True)
-class Course:
-    """The settings of a fit: epochs, seed, and the names of the features."""
+class TrainingSettings:
+    """The settings of the training of a model: epochs, seed, and the names of the features."""
 
     epochs: int
     seed: int
@@ -225,13 +225,17 @@ OnEpoch = Callable[[int, LossCurve], None]
 
 
 def fit_net(
-    table: FeatureTable, validation: FeatureTable, course: Course, kept: Path, on_epoch: OnEpoch
+    table: FeatureTable,
+    validation: FeatureTable,
+    settings: TrainingSettings,
+    kept: Path,
+    on_epoch: OnEpoch,
 ) -> tuple[dict[str, Floats], LossCurve]:
     """Train the net of one view (see `VIEWS`); return its arrays and its loss curve."""
     import torch
 
     torch.set_num_threads(1)
-    torch.manual_seed(course.seed)
+    torch.manual_seed(settings.seed)
     scale = Scale.of(table.features)
     model = torch.nn.Sequential(
         torch.nn.Linear(table.features.shape[1], HIDDEN),
@@ -242,14 +246,14 @@ def fit_net(
     steps = max(1, len(table) // batch)
     optimizer = torch.optim.Adam(model.parameters())
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, FASTEST, total_steps=steps * course.epochs + 1
+        optimizer, FASTEST, total_steps=steps * settings.epochs + 1
     )
     parts = {"model": model, "optimizer": optimizer, "schedule": schedule}
     meant = {
         "rows": len(table),
-        "epochs": course.epochs,
-        "seed": course.seed,
-        "counts": list(course.counts),
+        "epochs": settings.epochs,
+        "seed": settings.seed,
+        "counts": list(settings.counts),
     }
     curve = _resumed(kept, parts, meant)
     features = torch.from_numpy(scale.applied(table.features))
@@ -257,9 +261,9 @@ def fit_net(
     unseen = torch.from_numpy(scale.applied(validation.features))
     truth = torch.from_numpy(validation.wins)
     loss_of = torch.nn.functional.binary_cross_entropy_with_logits
-    for epoch in range(len(curve.training), course.epochs):
+    for epoch in range(len(curve.training), settings.epochs):
         # Seeded by the epoch's number, so that a resumed fit sees the same order.
-        order = np.random.default_rng([course.seed, epoch]).permutation(len(table))
+        order = np.random.default_rng([settings.seed, epoch]).permutation(len(table))
         shuffled, total = torch.from_numpy(order), 0.0
         for step in range(steps):
             rows = shuffled[step * batch : (step + 1) * batch]

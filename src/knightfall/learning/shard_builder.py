@@ -67,7 +67,7 @@ _CARDS = [name for name, weight in POOL for _ in range(weight)]
 
 
 def draw(rng: random.Random) -> str:
-    """Return the string of a random agent."""
+    """Draw an agent from `POOL` by weight; return its string, such as ``id(open, nodes=600)``."""
     return rng.choice(_CARDS)
 
 
@@ -101,7 +101,7 @@ class PlayedGame:
 
 
 def draw_game(board: Board, rng: random.Random) -> PlayedGame:
-    """Play the next game; the generator alone determines it."""
+    """Play the next game; the random generator `rng` alone determines it."""
     while True:
         mover, waiter = rng.sample(range(board.cells), 2)
         everywhere = (1 << board.cells) - 1
@@ -274,7 +274,7 @@ def _class_of(board: Board, opening: tuple[int, int]) -> int:
 
 
 def _engine(board: Board) -> Engine:
-    """Return this thread's solver engine; another board replaces it and drops its table."""
+    """Return this thread's solver engine; a call for another board makes a new one."""
     if getattr(_here, "board", None) != board:
         _here.engine, _here.board = Engine(board, table_mb=TABLE_MB), board
     engine: Engine = _here.engine

@@ -34,7 +34,7 @@ SEED = 0
 
 @cache
 def classes(board: Board) -> dict[tuple[int, int], int]:
-    """Return each opening class's index, by the cells (mover, waiter) of its representative."""
+    """Return the index of each opening class, by its representative (mover's cell, other cell)."""
     return {cells: number for number, cells in enumerate(representatives(board))}
 
 

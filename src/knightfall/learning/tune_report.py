@@ -93,7 +93,10 @@ def confirmed(
     if report.interrupted:
         raise KeyboardInterrupt
     assert report.llr is not None
-    return Confirmation(nodes, report.pairs, report.statistics, report.llr, _WORDS[report.accepted])
+    verdict = _WORDS[report.accepted]
+    found = Confirmation(nodes, report.pairs, report.statistics, report.llr, verdict)
+    report.run.file.close()  # so that the folder then holds no temporary files of SQLite
+    return found
 
 
 def overall(verdicts: Sequence[str]) -> str:

@@ -85,7 +85,7 @@ class TuneSettings:
         other = _nodes("second", TIMES * nodes if second is None else second)
         if first == other:
             raise KnightfallError(
-                f"second={second} must differ from nodes={nodes}, the budget that is tuned at"
+                f"second={second} must differ from nodes={nodes}, the node budget while tuning"
             )
         _within("generations", generations, 1, MOST_GENERATIONS)
         _within("population", population, LEAST_POPULATION, MOST_POPULATION)

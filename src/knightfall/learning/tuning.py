@@ -117,7 +117,7 @@ def _read(folder: Path, settings: TuneSettings) -> Journal:
         content = check_format(parse_json(read_text(file)), FORMAT)
         check(_SHAPE, content)
         if content.pop("checksum") != _checksum(content):
-            raise KnightfallError("its checksum is wrong")
+            raise KnightfallError("the checksum is wrong")
     except KnightfallError as error:
         raise damaged(file, str(error)) from None
     changes = difference(content["settings"], settings)

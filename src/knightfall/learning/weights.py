@@ -95,7 +95,9 @@ def _falling(thresholds: Sequence[Fraction]) -> list[Fraction]:
 
 @dataclass(frozen=True)
 class Sum:
-    """A sum to tune, with the unit of each free number; a number is its size times its unit.
+    """A sum to tune, with a unit for each free number (weight or threshold).
+
+    The optimiser works on sizes: a free number is its size times its unit.
 
     `still` names the terms whose spread could not be measured.
     """

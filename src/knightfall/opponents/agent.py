@@ -26,7 +26,7 @@ class ChampionAgent(PerfectAgent):
 
     @cached_property
     def memory(self) -> Any:
-        """What it keeps from move to move: solver tables, and the model of the opponent."""
+        """What this agent keeps from move to move: solver tables, and the model of the opponent."""
         from knightfall.opponents.champion import GameMemory
 
         return GameMemory()

@@ -1,4 +1,4 @@
-"""The champion keeps won positions and plays lost ones for practical chances.
+"""The agent `champion` keeps won positions and plays lost ones for practical chances.
 
 Atlas, reflection and solver come first, as for the perfect player.  A won position is won as
 quickly as the time allows to find out.  A lost position, or an undecided one in which the champion
@@ -131,9 +131,10 @@ def choose(
 def _settled(
     position: Position, engine: Engine, remaining: _RemainingBudget, seed: int, start: float
 ) -> Report | None:
-    """Return the report of atlas, reflection or solver; None if they cannot decide the position.
+    """Decide a position exactly; return None if that is impossible within a share of the budget.
 
-    They get a share of the budget.  If the position is lost, the report's move is arbitrary.
+    Tried in turn: the atlas of solved openings, the reflection strategy, and the
+    solver.  If the position is lost, the report's move is arbitrary.
     """
     nodes, solve_by = remaining.nodes, None
     if remaining.deadline is not None:

@@ -143,7 +143,7 @@ class Workspace:
         self.mcts_states["used"] = len(known)
 
     def save_memory(self, name: str, left: Position) -> SearchMemory:
-        """Return what the game's next search can reuse, after our move `name` led to `left`."""
+        """Return the subtree and replies for the next search, after move `name` led to `left`."""
         root, (mcts,) = self.tree[0], self.mcts_states
         cells = root["cells"][: root["number"]]
         move = int(np.flatnonzero(cells == left.board.cell(name))[0])
@@ -151,7 +151,7 @@ class Workspace:
         return memory_after(tree, move, self.replies, mcts["stamp"], left)
 
     def records(self, board: Board, lent: tuple[Any, Any]) -> Records:
-        """Return the records that the compiled search works on; `lent` are the solver's."""
+        """Return the records of the compiled search; `lent` are the two that the solver lends."""
         mine = self.mcts_states, self.replies, self.players
         return Records(self.board(board), self.states, *lent, *mine)
 

@@ -130,7 +130,7 @@ assert len(OPPONENTS) <= MOST_PLAYERS
 
 @dataclass(frozen=True)
 class Chances:
-    """The stranger's feature weights, and the prior probability of each opponent model."""
+    """The weights of the reply logit, and the prior probability of each opponent model."""
 
     logit_weights: npt.NDArray[np.float64]
     shares: tuple[float, ...]
@@ -160,7 +160,7 @@ def parse_chances(found: Any) -> Chances:
     check(shape, found)
     for key, known in (("features", FEATURE_NAMES), ("opponents", OPPONENTS)):
         if found[key] != list(known):
-            raise KnightfallError(f"its {key} are not those of this version{again}")
+            raise KnightfallError(f"the {key} of the model are not those of this version{again}")
     habits, shares = found["habits"], found["shares"]
     if abs(sum(shares) - 1) > 1e-6 or min(shares) <= 0:
         raise KnightfallError(f'"shares" must be {len(OPPONENTS)} positive numbers with a sum of 1')

@@ -34,7 +34,11 @@ Records = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class SearchMemory:
-    """What a search leaves to the next: a tree with root 0, and replies that may still occur."""
+    """The parts of a finished search that the next one reuses.
+
+    `tree` is the search tree, with its root at index 0. `replies` are the rows of the reply table
+    whose positions can still occur.
+    """
 
     tree: Records
     replies: Records
@@ -68,7 +72,10 @@ def subtree(tree: Records, root: int) -> Records:
 def memory_after(
     tree: Records, move: int, replies: Records, stamp: int, left: Position
 ) -> SearchMemory:
-    """Return the memory to keep after the root's move number `move`, which leads to `left`."""
+    """Return the parts of a search that are still of use after a move of the root was played.
+
+    `move` is the index of that move, `left` the position that it leads to.
+    """
     others = np.arange(WAYS) != move
     root = tree[:1].copy()
     tree["child"][0, others] = 0
@@ -83,8 +90,7 @@ PSEUDO_COUNT = 1.0
 """Pseudo-count: answers added to those of a model, spread evenly over all moves."""
 
 MOST_KEPT = 16
-"""Positions kept: more than a game has that can be returned to.  Each takes a few megabytes at
-most."""
+"""The most posteriors kept, of a few megabytes each at most; the oldest is dropped first."""
 
 
 @dataclass(frozen=True)
@@ -97,13 +103,13 @@ class ObservedMove:
 
 @dataclass(frozen=True)
 class ReplyEstimate:
-    """How often an opponent model chose a move: its share of a number of answers."""
+    """The share (0 to 1) of a model's sampled replies that are a given move, and their number."""
 
     share: float
     answers: int
 
     def probability(self, ways: int) -> float:
-        """Return the smoothed probability of the move, one of `ways` legal ones."""
+        """Return the smoothed probability of the move, where `ways` moves are legal."""
         return (self.share * self.answers + PSEUDO_COUNT / ways) / (self.answers + PSEUDO_COUNT)
 
 
@@ -155,7 +161,7 @@ class GameHistory:
         return fallback or Posterior()
 
     def record(self, left: Position, posterior: Posterior) -> None:
-        """Store the posterior after a move of the agent that led to the position `left`."""
+        """Store the posterior after the agent's move to the position `left`."""
         self._kept.pop(left, None)
         self._kept[left] = posterior
         while len(self._kept) > MOST_KEPT:

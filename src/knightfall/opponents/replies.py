@@ -45,7 +45,7 @@ _NEIGHBOURS = 8
 def equal_moves(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> Bits:
     """Return the move that a plain search has just found, and all moves with an equal score.
 
-    They are compared at the depth of that search, whose count of nodes goes on.
+    They are compared at the depth of that search, and the nodes are added to its count.
     """
     best, depth = state.score, state.depth
     left = moves(board, open, mover)
@@ -71,7 +71,10 @@ def equal_moves(board: Geometry, state: State, open: Bits, mover: int, waiter: i
 
 @compiled(_i64(RECORDS, SETTINGS, _u64, _i64, _i64))
 def one_reply(records: Records, player: Any, open: Bits, mover: int, waiter: int) -> int:
-    """Return a model's move, with `SURE` set if it has proven a win; −1 if out of budget."""
+    """Return the move that one search of a model finds; −1 if out of budget.
+
+    `SURE` is set in the result if the search has proven a win.
+    """
     board, state, mcts = records.boards[0], records.states[0], records.mcts_states[0]
     if not may_go_on(mcts):
         return -1
@@ -122,7 +125,7 @@ def place_for(table: Any, mcts: Mcts, open: Bits, mover: int, waiter: int) -> in
 
 @compiled(types.boolean(RECORDS, _i64, _i64, _u64, _i64, _i64))
 def ask_once(records: Records, at: int, number: int, open: Bits, mover: int, waiter: int) -> bool:
-    """Search once for a model's reply, and add it to row `at`; return False if out of budget."""
+    """Add one search of a model to row `at` of the table; return False if out of budget."""
     board, state, mcts = records.boards[0], records.states[0], records.mcts_states[0]
     if not may_go_on(mcts):
         return False

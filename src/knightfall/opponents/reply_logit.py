@@ -1,11 +1,13 @@
-"""The stranger: a conditional logit that predicts the replies of opponents without a model.
+"""A conditional logit that predicts the replies of opponents for which there is no model.
 
-A reply has a probability proportional to exp(w·f), where f are its features: what heuristics count,
-whether well-known searches would choose it and, where the solver is fast enough, whether it keeps
-the win and how many nodes that takes to see.  The weights w were fitted to decisions of many agents
-(``knightfall learn chances``).  If few replies keep the win, the normalisation accounts for it.
+It is called the *stranger*.  A reply has a probability proportional to exp(w·f), where f are its
+features: what heuristics count, whether well-known searches would choose it and, where the solver
+is fast enough, whether it keeps the win and how many nodes that takes to see.  The weights w were
+fitted to decisions of many agents (``knightfall learn chances``).  If few replies keep the win, the
+normalisation accounts for it.
 
-The second half draws the reply of any opponent in a trial, and looks up the replies of several.
+The second half draws a random reply of any model, the stranger included, and completes the table's
+rows for several models.
 """
 
 from __future__ import annotations
@@ -39,14 +41,14 @@ SHARES = 250
 """Resolution of a probability: it is stored as a multiple of 1/250."""
 
 COUNTED = 8
-"""Number of features that are counted on the board; the judges' choices follow them."""
+"""Number of features that are counted on the board; the choices of searches (`judges`) follow."""
 
 
 @compiled(types.void(GEOMETRY, MCTS, _i64, _u64, _i64, _i64))
 def _count_features(
     board: Geometry, mcts: Mcts, way: int, open: Bits, cell: int, waiter: int
 ) -> None:
-    """Write those features of the reply to `cell` that count cells; `open` is without `cell`."""
+    """Write the board-counting features of a move to `cell`, which `open` no longer contains."""
     mine, theirs = moves(board, open, cell), moves(board, open, waiter)
     second, their_second = spread(board, mine) & open, spread(board, theirs) & open
     row = mcts.features[way]
@@ -64,7 +66,7 @@ def _count_features(
 
 @compiled(types.boolean(RECORDS, _i64, _u64, _i64, _i64))
 def compute_features(records: Records, at: int, open: Bits, mover: int, waiter: int) -> bool:
-    """Write the features of all replies to `mcts.features`; return False if out of budget."""
+    """Store the features of all legal replies in `mcts.features`; return False if out of budget."""
     board, mcts, entry = records.boards[0], records.mcts_states[0], records.replies[at]
     judges = len(mcts.judges)
     for judge in range(judges):
@@ -105,7 +107,7 @@ def compute_features(records: Records, at: int, open: Bits, mover: int, waiter: 
 
 @compiled(types.void(MCTS, _i64))
 def compute_probabilities(mcts: Mcts, ways: int) -> None:
-    """Write the probability of each reply, by its features, to `mcts.probabilities`."""
+    """Compute each reply's probability from its features, and store it in `mcts.probabilities`."""
     best = -math.inf
     for way in range(ways):
         value = 0.0
@@ -123,7 +125,7 @@ def compute_probabilities(mcts: Mcts, ways: int) -> None:
 
 @compiled(types.boolean(RECORDS, _i64, _u64, _i64, _i64))
 def ask_stranger(records: Records, at: int, open: Bits, mover: int, waiter: int) -> bool:
-    """Write the stranger's replies to row `at` of the table; return False if out of budget."""
+    """Write the logit's probabilities to row `at` of the table; return False if out of budget."""
     if not compute_features(records, at, open, mover, waiter):
         return False
     mcts, entry = records.mcts_states[0], records.replies[at]
@@ -135,12 +137,15 @@ def ask_stranger(records: Records, at: int, open: Bits, mover: int, waiter: int)
     return True
 
 
-# -- the reply of any opponent ------------------------------------------------------------------
+# -- the replies of all models ------------------------------------------------------------------
 
 
 @compiled(types.boolean(RECORDS, _i64, _i64, _u64, _i64, _i64))
 def _ask(records: Records, at: int, number: int, open: Bits, mover: int, waiter: int) -> bool:
-    """Add one reply of any opponent to row `at` of the table; return False if out of budget."""
+    """Add replies of a model to row `at` of the table; return False if out of budget.
+
+    `number` is the model's index, that of the stranger included.
+    """
     if number == records.mcts_states[0].stranger:
         return ask_stranger(records, at, open, mover, waiter)
     return ask_once(records, at, number, open, mover, waiter)
@@ -148,7 +153,10 @@ def _ask(records: Records, at: int, number: int, open: Bits, mover: int, waiter:
 
 @compiled(_i64(RECORDS, _i64, _u64, _i64, _i64))
 def reply(records: Records, number: int, open: Bits, mover: int, waiter: int) -> int:
-    """Return a random reply of a model, with `SURE` set if proven to win; −1 if out of budget."""
+    """Return a random reply of a model; −1 if out of budget.
+
+    `SURE` is set in the result if a search of the model has proven a win.
+    """
     mcts = records.mcts_states[0]
     at = place_for(records.replies, mcts, open, mover, waiter)
     entry = records.replies[at]
@@ -172,7 +180,10 @@ def reply(records: Records, number: int, open: Bits, mover: int, waiter: int) ->
 
 @compiled(_i64(RECORDS, types.Array(types.boolean, 1, "C"), _u64, _i64, _i64))
 def ask_about(records: Records, mask: Any, open: Bits, mover: int, waiter: int) -> int:
-    """Find the missing replies of the opponents in `mask`; return the index of the table's row."""
+    """Complete a position's row of the table for the models in `mask`; return the row's index.
+
+    Replies are still missing if the budget ran out.
+    """
     mcts = records.mcts_states[0]
     at = place_for(records.replies, mcts, open, mover, waiter)
     for number in range(len(mask)):

@@ -256,12 +256,15 @@ def annotate(
 
 
 def progress_total(game: Scoresheet) -> int:
-    """Return the final value of the progress count: the legal moves of all positions."""
+    """Return the number of legal moves in all positions, at which the progress count ends."""
     return sum(len(position.legal_moves) for position in game.positions[:-1])
 
 
 def _judge(game: Scoresheet, on_progress: OnProgress) -> tuple[list[tuple[str, ...] | None], Side]:
-    """Return the winning moves of each position that has a move, and the winner of the last one."""
+    """Return the winning moves of each position but the last, and the winner of the last position.
+
+    The moves are None where Ctrl-C came before the position was solved.
+    """
     enable_keyboard_interrupt()
     truth = Solver.of(game.start.board)
     winning: list[tuple[str, ...] | None] = [None] * len(game.moves)
@@ -307,7 +310,7 @@ StorePath = str | os.PathLike[str] | None
 
 
 def find_game(text: str, store: StorePath = None) -> Scoresheet:
-    """Return the game that a text contains or names.
+    """Return a game, given as text by its moves or by its name.
 
     A name is that of a file, of a saved game, or of a stored one such as ``3.17.0``; ``last`` is
     the game that was played last: the newest saved one, or that of the store's last run (game 0
@@ -351,7 +354,10 @@ def _stored(name: str, store: StorePath) -> Scoresheet:
 
 
 def _last_run(store: StorePath) -> float | None:
-    """Return when the store's last run finished, else when it began; None if it has no games."""
+    """Return the POSIX time at which the store's last run ended, or began if it is unfinished.
+
+    Return None if there is no such run or none of its games was played.
+    """
     from knightfall.arena.store import Store
 
     try:

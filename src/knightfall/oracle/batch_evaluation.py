@@ -127,7 +127,7 @@ def evaluate(ready: Evaluator, viewpoints: Sequence[Viewpoint]) -> Values:
 
 
 class SecondProcess:
-    """A process that evaluates the same viewpoints as this one, at the same time, to compare."""
+    """A second process that evaluates the same viewpoints, so that the values can be compared."""
 
     def __init__(self, ready: Evaluator, board: Board, number: int) -> None:
         self._call: IsolatedCall | None = None

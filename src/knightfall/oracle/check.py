@@ -71,7 +71,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How well values separate positions that the mover wins from those it loses."""
+    """How well a heuristic's values separate positions that the mover wins from those it loses."""
 
     positions: int
     auc: Auc
@@ -198,7 +198,8 @@ def _checked_elsewhere(ready: Evaluator, board: Board) -> Check:
     cost, truth = reply["cost"], reply["truth"]
     if len(cost or (0, 0)) != 2 or len(truth or (0,) * 5) != 5 or None in (truth or [0])[:2]:
         raise KnightfallError(
-            f"heuristic {name}: malformed check result: cost {cost!r}, truth {truth!r}"
+            f"heuristic {name}: malformed check result: wrong length or type of 'cost' ({cost!r}) "
+            f"or 'truth' ({truth!r})"
         )
     return Check(
         name,

@@ -89,7 +89,7 @@ class FirstBlunder:
         return low, median, high
 
     def parts(self) -> Iterator[Part]:
-        """Yield the share of games without a blunder; for the others, quartiles of its ply."""
+        """Yield the share of games without a blunder, and quartiles of the first blunder's ply."""
         without = self.without
         yield (
             f"none in {without.count} of {without.of} games: {percent(without.rate)} "
@@ -370,7 +370,10 @@ def wins_kept_by_kind(records: Sequence[Record]) -> dict[str, WinsKept]:
 
 
 def count_wins_kept(cases: Sequence[tuple[Hashable, Decision]]) -> WinsKept:
-    """Count the wins kept in decisions; each comes with the family of its game (see `Record`)."""
+    """Count how often a win was kept, over cases (family, decision).
+
+    The family is that of the game in which the decision was made; see `Record`.
+    """
     real = [(family, decision) for family, decision in cases if decision.real]
     won = sum(decision.won for _, decision in cases)
     return WinsKept(

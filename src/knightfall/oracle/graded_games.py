@@ -69,7 +69,7 @@ class Decision:
 
     @property
     def real(self) -> bool:
-        """Whether it was a real choice: some moves win and some lose."""
+        """Whether the decision was a real choice: some legal moves win and some lose."""
         return 0 < self.winning < self.legal
 
     @property

@@ -17,7 +17,7 @@ from knightfall.statistics.rates import Share, Z
 
 
 def clustered_error(cases: Iterable[tuple[Hashable, int, int]]) -> float | None:
-    """Return the standard error of the rate Σk / Σn over cases (family, k, n), by family.
+    """Return the standard error of the rate Σk / Σn over cases (family, k, n), clustered by family.
 
     A ratio estimator: with p the overall rate, a family contributes k − p·n to the error, and
     families are independent.  None for fewer than two families with n > 0.

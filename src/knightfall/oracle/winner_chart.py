@@ -24,7 +24,11 @@ _PLAIN = str.maketrans({FILLED: "#", MARK: "^", UNKNOWN: "."})
 
 
 def chart_lines(annotation: Annotation, *, unicode: bool = True) -> dict[str, str]:
-    """Return the lines of the chart: bars where ``w`` or ``b`` wins, ``blunders``, ``plies``."""
+    """Return the lines of the chart by name.
+
+    ``w`` and ``b`` have a bar where that side wins, ``blunders`` a mark under each blunder, and
+    ``plies`` the numbers of the axis.
+    """
     winners = annotation.winners
     marks = {remark.ply for remark in annotation.blunders}
     axis = ""

@@ -1,4 +1,7 @@
-"""Plain alpha-beta without table and ordering, at fixed depth or deepening, as in the studies."""
+"""Plain alpha-beta, as in the studies: without transposition table and move ordering.
+
+It searches to a fixed depth, or deepens iteratively.
+"""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def contains(cells: Bits, cell: int) -> bool:
 def pick_move(
     board: Geometry, state: State, left: Bits, open: Bits, waiter: int, ply: int, favourite: int
 ) -> int:
-    """Return the most promising of the moves `left`, of which there is at least one.
+    """Return the most promising of the untried moves `left`, which must not be empty.
 
     `favourite` comes first if it is among them; −1 means that there is none.
     """

@@ -59,7 +59,7 @@ def _as_reported(score: float) -> float:
 
 @compiled(types.boolean(types.Array(_u64, 1, "C"), types.Array(_u64, 1, "C", readonly=True)))
 def _begins_with(words: Any, rules: Any) -> bool:
-    """Return whether the first words of a board's record still equal `rules`."""
+    """Return whether a board's record still begins with the words `rules`, its original content."""
     difference = _u64(0)
     for i in range(len(rules)):
         difference |= words[i] ^ rules[i]

@@ -137,7 +137,7 @@ def leaf(board: Geometry, state: State, open: Bits, mover: int, waiter: int, ply
 
 @compiled(types.void(STATE, _i64, _i64), forceinline=True)
 def remember(state: State, ply: int, cell: int) -> None:
-    """Make `cell`, followed by the best line of the next ply, the best line of this ply."""
+    """Set the best line at `ply` to `cell`, followed by the best line at the next ply."""
     here, there = _u64(ply), _u64(ply + 1)
     state.lines[here, 0] = cell
     length = state.lengths[there]

@@ -46,14 +46,14 @@ class Entry:
 
 
 def representatives(board: Board) -> list[tuple[int, int]]:
-    """Return the first opening of each class, as cells of mover and waiter."""
+    """Return the first opening of each class, as the cells of the side to move and of the other."""
     pairs = permutations(range(board.cells), 2)
     return sorted({(mover, waiter) for mover, waiter in (board.canonical(*p) for p in pairs)})
 
 
 @cache
 def _images(board: Board) -> dict[tuple[int, int], tuple[tuple[int, int], tuple[int, ...]]]:
-    """Return, by opening, its representative and a symmetry that maps this one to the opening."""
+    """Return, by opening, its representative and a symmetry that maps the representative to it."""
     found: dict[tuple[int, int], tuple[tuple[int, int], tuple[int, ...]]] = {}
     for first in representatives(board):
         for image in board.symmetries:
@@ -62,7 +62,7 @@ def _images(board: Board) -> dict[tuple[int, int], tuple[tuple[int, int], tuple[
 
 
 def _opening(position: Position) -> tuple[int, int] | None:
-    """Return the cells of mover and waiter of an opening; None for any other position."""
+    """Return an opening's cells of the mover and the other side; None for any other position."""
     if not position.placed or len(position.open) != position.board.cells - 2:
         return None
     white, black = position.knight("w"), position.knight("b")
@@ -155,7 +155,7 @@ def is_possible_entry(board: Board, cells: tuple[int, int], entry: bytes) -> boo
 
 
 def entries_of(board: Board) -> bytes | None:
-    """Return all entries of a board, not wider than high; None if the atlas does not have it."""
+    """Return all entries of a board with width ≤ height; None if the atlas does not have it."""
     text = _stored().get(f"{board.width}x{board.height}")
     return None if text is None else bytes.fromhex(text)
 

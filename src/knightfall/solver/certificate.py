@@ -160,7 +160,7 @@ class _Progress:
         self.done = 0.0
 
     def add(self, share: float) -> None:
-        """Add a share of one placement's work, and report the progress if the share is not 0."""
+        """Add a fraction (`share`) of one placement's work, and report the total progress."""
         if share == 0:
             return
         self.done += share / self.placements
@@ -191,8 +191,9 @@ class _Builder:
         found = self._answer(bitset(everywhere), cell, everywhere)
         if found is None:
             raise KnightfallError(
-                f"on {self.board.width}×{self.board.height} the first player wins, by placing on "
-                f"{self.board.name(cell)}: there is nothing to certify"
+                f"on {self.board.width}×{self.board.height} the first player wins by placing on "
+                f"{self.board.name(cell)}, so there is no certificate: it would prove that the "
+                "second player wins"
             )
         answer, place, nodes = found
         return ProvenReply(cell, answer, place, self._below(place, nodes, 1.0))

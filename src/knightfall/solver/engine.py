@@ -114,13 +114,13 @@ class Engine:
         return self._ask(lambda b, s: ends_within(b, s, open, mover, waiter, plies), limits) == 1
 
     def known(self, position: Position) -> bool | None:
-        """Return whether the side to move wins, if the table has it; else None."""
+        """Return whether the side to move wins if the table has the answer, else None."""
         found = outcome(probe(self._states[0][0], *self._words(position)))
         return None if found == UNKNOWN else found == WINS
 
     @contextmanager
     def lent(self) -> Iterator[tuple[GeometryArray, np.ndarray[tuple[int], np.dtype[np.void]]]]:
-        """Yield the records of the first thread, for compiled code that calls `who_wins` itself."""
+        """Lock the engine; yield its first thread's geometry and state, for calls of `who_wins`."""
         with self._lock:
             self._boards[0]["clock"] = 0
             yield self._boards[0], self._states[0]

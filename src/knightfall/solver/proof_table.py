@@ -92,7 +92,7 @@ def hash_position(open: Bits, cells: int) -> int:
 
 @compiled(_u64(_u64), forceinline=True)
 def scrambled(data: int) -> int:
-    """Return data as it is mixed into the key, by a bijection that separates nearby values."""
+    """Return a bijective hash of `data`; an entry's key is this, xor the open cells."""
     word = data * _u64(0xBF58476D1CE4E5B9)
     return word ^ (word >> _u64(31))  # type: ignore[no-any-return]
 
@@ -152,7 +152,7 @@ def within(data: int) -> int:
 
 @compiled(_i64(_u64, _i64), forceinline=True)
 def beyond(data: int, plies: int) -> int:
-    """Return the most plies, odd or even like `plies`, in which the game is proven *not* to end.
+    """Return the most plies, of the parity of `plies`, in which the game is proven *not* to end.
 
     For odd plies with a win of the mover, for even plies with a loss.  Negative if unknown.
     """
@@ -193,7 +193,7 @@ _mark_at = records(from_dtype(MARK_DTYPE))
 
 @compiled(_u64(_u64, _i64, _i64, _i64), forceinline=True)
 def _key(open: Bits, mover: int, waiter: int, question: int) -> int:
-    """Return the content of a mark: a hash of a question about a position."""
+    """Return the key of a mark: a hash of a position and of a question about it."""
     return hash_position(open, cells_of(mover, waiter)) + _u64(question)  # type: ignore[no-any-return]
 
 

@@ -1,12 +1,12 @@
-"""Reflection: the waiter wins a position that is its own image in the board's centre.
+"""Reflection: the side not to move wins a position that is symmetric about the board's centre.
 
 If the knights stand opposite each other, the open cells are symmetric about the centre and the
-centre itself is not open, the waiter answers each move with its point reflection.  That cell is
-open (it was, by symmetry, and the mover did not just take it: only the centre is its own image),
-and it is a knight's move away.  So it is the mover who runs out of moves.
+centre itself is not open, that side (the waiter) answers each move with its point reflection.  That
+cell is open (it was, by symmetry, and the mover did not just take it: only the centre is its own
+image), and it is a knight's move away.  So it is the mover who runs out of moves.
 
-With both knights in the pocket the same holds, the first answer being a placement: from the empty
-board with an even side the second player wins.
+With both knights still to be placed the same holds, the first answer being a placement: from the
+empty board with an even side the second player wins.
 
 Point reflection takes cell i of a board of c cells to cell c − 1 − i.
 """
@@ -42,7 +42,7 @@ def mirrored(board: Geometry, open: Bits, mover: int, waiter: int) -> bool:
 def loses_by_reflection(position: Position) -> bool:
     """Return whether the side to move loses by reflection: `mirrored` in plain Python.
 
-    Both knights may be in the pocket.
+    Both knights may still have to be placed.
     """
     last = position.board.cells - 1
     white, black = position.white, position.black

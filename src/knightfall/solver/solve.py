@@ -254,7 +254,7 @@ class Solver:
         return plies
 
     def lasts(self, position: Position, plies: int) -> bool:
-        """Return whether the game lasts exactly `plies`; the caller must know a bound.
+        """Return whether the game lasts exactly `plies`; one bound of its length must be known.
 
         If the side to move loses, the game must be known to last at least `plies`; if it wins, at
         most `plies`.

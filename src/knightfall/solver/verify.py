@@ -195,7 +195,9 @@ class _Certificate:
             self.answered.add(position)
         for name, cell in self.named.items():
             if cell & owed and placing:
-                raise Refused(f"placement {name}: neither it nor a mirror image is answered")
+                raise Refused(
+                    f"placement {name}: the proof answers neither it nor a mirror image of it"
+                )
             if cell & owed:
                 raise self._refuse(above, f"after this, {name} is not answered")
 

@@ -1,7 +1,7 @@
-"""Bradley and Terry's model with a seat parameter: maximum-likelihood strengths and their errors.
+"""The Bradley–Terry model with an advantage of moving first, fitted by maximum likelihood.
 
-The unit of strength is the logarithm of odds.  The seat, the advantage of moving first, is the last
-parameter.
+The unit of strength is the logarithm of odds.  The advantage of moving first (the *seat*) is the
+last parameter.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ player did, a won both.  The number is 2·(a won moving first) + (a won moving s
 
 
 class BradleyTerryFit:
-    """The maximum-likelihood strengths and seat.
+    """The maximum-likelihood strengths, and the advantage of moving first (the seat).
 
     `won` and `played` have the first player in the row and the second in the column.  `group` has
     the number of each agent's group: within a group every agent has beaten every other, directly or
@@ -54,7 +54,7 @@ class BradleyTerryFit:
 
     @classmethod
     def of_counts(cls, counts: Floats, seat: bool) -> BradleyTerryFit:
-        """Fit the model to the numbers of pairs by a, b and outcome; each pair is two games."""
+        """Fit the model to counts of pairs (two games each) by agent a, agent b and outcome."""
         a_first = counts[..., FIRSTS] + counts[..., WW]
         b_first = counts[..., FIRSTS] + counts[..., LL]
         total = counts.sum(-1)
@@ -62,7 +62,7 @@ class BradleyTerryFit:
 
     @property
     def chances(self) -> Floats:
-        """The probability that the row, moving first, beats the column."""
+        """The probability that the agent of the row, moving first, beats that of the column."""
         from scipy.special import expit  # here, because it takes long to import
 
         return np.asarray(expit(self._odds(self.theta)), float)
@@ -98,11 +98,12 @@ class BradleyTerryFit:
 
 
 def _imagined(won: Floats, played: Floats, seat: bool) -> tuple[Ints, Floats]:
-    """Return the agents' groups, and imagined wins (with as many losses) that limit strengths.
+    """Return the agents' groups, and pseudo-counts of wins that keep the estimates finite.
 
-    Between groups all games were won by the same side, and the maximum-likelihood difference would
-    be infinite.  Half a game won and half a game lost, divided among the games an agent played
-    against other groups, make it finite but large.  The same is done for the seat.
+    As many losses are to be added.  Between groups all games were won by the same side, and the
+    maximum-likelihood difference would be infinite.  Half a game won and half a game lost, divided
+    among the games an agent played against other groups, make it finite but large.  The same is
+    done for the seat.
     """
     from scipy.sparse.csgraph import connected_components
 
@@ -116,9 +117,9 @@ def _imagined(won: Floats, played: Floats, seat: bool) -> tuple[Ints, Floats]:
 
 
 def _seat_is_unlimited(won: Bools, lost: Bools) -> bool:
-    """Return whether results leave the value of the seat unbounded, above or below.
+    """Return whether the results leave the advantage of moving first unbounded.
 
-    Let the seat be worth 1.  An agent that won moving first may be weaker than the loser by 1; one
+    Let the advantage be 1.  An agent that won moving first may be weaker than the loser by 1; one
     that won moving second is stronger by 1 or more.  Such strengths exist unless some cycle of
     winners and losers makes an agent stronger than itself.
     """
@@ -139,20 +140,19 @@ def _seat_is_unlimited(won: Bools, lost: Bools) -> bool:
 # -- correlation of games from the same opening ----------------------------------------------
 #
 # The covariance of the estimate is inverse · spread · inverse, where spread is the covariance of
-# the slope of the likelihood.  For independent games that is the information, prior included, and
-# the covariance is the inverse; the functions below return additions to the spread.  The game of a
-# (moving first) and b adds
-# (its residual)·(d + s) to the slope, that of b and a (its residual)·(s − d), where d is +1 for
-# agent a and −1 for agent b, and s is 1 for the seat.
+# the gradient (slope) of the log-likelihood.  For independent games that is the information, prior
+# included, and the covariance is the inverse; the functions below return additions to the spread.
+# The game of a (moving first) and b adds (its residual)·(d + s) to the slope, that of b and a (its
+# residual)·(s − d), where d is +1 for agent a and −1 for agent b, and s is 1 for the seat.
 
 
 def of_one_pair(model: BradleyTerryFit, counts: Floats) -> Floats:
-    """Return what the correlation of a pair's two games adds to the covariance of the slope.
+    """Return what the correlation within pairs adds to the covariance of the gradient.
 
-    If their residuals have covariance c, it is 2c·(ssᵀ − ddᵀ): uncertainty moves from the strengths
-    to the seat.  Each couple's c is measured, with 4 imagined pairs of the correlation of all
-    couples together; and these include 2 imagined pairs that were not split, so that a few pairs
-    that happen to be split leave some uncertainty.
+    If the residuals of a pair's two games have covariance c, this is 2c·(ssᵀ − ddᵀ): uncertainty
+    moves from the strengths to the seat.  The c of each couple of agents is measured, with 4
+    imagined pairs of the correlation of all couples together; and these include 2 imagined pairs
+    that were not split, so that a few pairs that happen to be split leave some uncertainty.
     """
     first, second = _residuals(model)
     pairs = counts.sum(-1)
@@ -175,7 +175,7 @@ def of_one_opening(
     count: Floats,
     opening: Ints,
 ) -> Floats:
-    """Return what openings shared by different couples add to the covariance of the slope.
+    """Return what openings shared by different matches add to the covariance of the gradient.
 
     `where` has a, b and outcome of each pair, `opening` the number of its opening, from 0.  Only
     directions in which the spread grows count: errors are never smaller than those by pairs.
@@ -208,7 +208,7 @@ def _residuals(model: BradleyTerryFit) -> tuple[Floats, Floats]:
 
 
 def _spread(strengths: Floats, both: Floats, seat: Floats) -> Floats:
-    """Return the matrix Σ strengths·ddᵀ + both·(dsᵀ + sdᵀ) + seat·ssᵀ, summed over all a and b.
+    """Return the matrix Σ strengths·ddᵀ + both·(dsᵀ + sdᵀ) + seat·ssᵀ, summed over all agents.
 
     The arguments have a row for each a and a column for each b; d and s are explained above.
     """

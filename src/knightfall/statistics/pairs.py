@@ -49,7 +49,7 @@ def score_of(elo: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class MatchEstimate:
-    """Estimates for the agent whose wins were counted; errors are 95 % to either side.
+    """Estimates for the agent whose wins were counted; errors are half-widths of 95 % intervals.
 
     If all units (pairs or games) have the same score, there is no variance to take an error from:
     `se` and `elo_error` are then taken from the interval `low` to `high`.

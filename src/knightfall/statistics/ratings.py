@@ -1,8 +1,8 @@
 """Ratings of many agents at once, from the results of their games and who moved first.
 
 Bradley and Terry's model: the first player wins with the odds e^(strength of the first − strength
-of the second + seat), and strengths and seat are the maximum-likelihood estimates.  A strength of 1
-is 400/ln 10 Elo.
+of the second + seat), where the seat is the advantage of moving first, and strengths and seat are
+the maximum-likelihood estimates.  A strength of 1 is 400/ln 10 Elo.
 
 **Every rating is finite.**  If all games went one way, as with an agent that never lost, the
 likelihood has no maximum; half a game won and half a game lost are then imagined, so that 10 : 0
@@ -58,7 +58,7 @@ MOST_GAMES = 1e12
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Results of pairs, as arrays of equal length; an item is one pair, or several equal ones.
+    """Results of pairs of games, as arrays of equal length; an item may be several equal pairs.
 
     `a` and `b` are the numbers of the two agents, from 0.
     `outcome` is LL, SECONDS, FIRSTS or WW from the view of `a`: 2·(a won moving first) + (a won
@@ -83,7 +83,8 @@ class Pairs:
         for (a, b), given in counts.items():
             if len(given) not in (3, 4):
                 raise KnightfallError(
-                    f"{len(given)} counts of pairs were given: 3 (LL, WL, WW) or 4 are needed"
+                    f"{len(given)} counts of pairs were given: 3 (LL, WL, WW) are needed, or 4 (WL "
+                    "divided by whether the second or the first player won both games)"
                 )
             half = given[1] / 2
             four = given if len(given) == 4 else (given[0], half, half, given[2])
@@ -95,7 +96,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """Ratings in Elo; all errors are 95 % to either side.
+    """Ratings in Elo; errors are half-widths of 95 % intervals.
 
     The mean rating is 0: the mean over the largest group of comparable agents if that is more
     than half of them, and over all otherwise.  So an agent that lost every game, whose rating has a
@@ -117,7 +118,7 @@ class Ratings:
 
     @property
     def seat_error(self) -> float:
-        """The error of `seat_elo`; 0 if the seat was not fitted."""
+        """The 95 % error of `seat_elo`; 0 if the advantage of moving first was not fitted."""
         return self.error(-1)
 
     def difference(self, i: int, j: int) -> tuple[float, float]:
@@ -173,10 +174,12 @@ def _ratings(model: BradleyTerryFit, covariance: Floats) -> Ratings:
 
 
 def _tally(agents: int, pairs: Pairs) -> Floats:
-    """Return the numbers of pairs by a, b and outcome."""
+    """Return the number of pairs by agent a, agent b and outcome."""
     _check(agents, np.concatenate([pairs.a, pairs.b]), _count(pairs))
     for outcome in pairs.outcome[(pairs.outcome < LL) | (pairs.outcome > WW)][:1]:
-        raise KnightfallError(f"no outcome {outcome}: {LL} (LL) to {WW} (WW) are accepted")
+        raise KnightfallError(
+            f"{outcome} is not the outcome of a pair: {LL} (LL) to {WW} (WW) are accepted"
+        )
     key = (pairs.a * agents + pairs.b) * 4 + pairs.outcome
     counts = np.asarray(np.bincount(key, _count(pairs), agents * agents * 4), float)
     return counts.reshape(agents, agents, 4)
@@ -195,6 +198,8 @@ def _check(agents: int, numbers: Ints, counts: Floats) -> None:
     if agents < 1:
         raise KnightfallError(f"{agents} agents cannot be rated: 1 or more are accepted")
     for number in numbers[(numbers < 0) | (numbers >= agents)][:1]:
-        raise KnightfallError(f"no agent {number}: 0 to {agents - 1} are accepted")
+        raise KnightfallError(f"there is no agent {number}: 0 to {agents - 1} are accepted")
     for count in counts[~((counts >= 0) & (counts <= MOST_GAMES))][:1]:
-        raise KnightfallError(f"{count:g} is not accepted as a count: 0 to {MOST_GAMES:g} is")
+        raise KnightfallError(
+            f"{count:g} is not a count of pairs: 0 to {MOST_GAMES:g} are accepted"
+        )

@@ -267,7 +267,8 @@ def pair_distribution(
     _check_elo(true_elo)
     if not 0.5 <= split < 1:
         raise KnightfallError(
-            f"a share of {split:g} split pairs is not accepted: use 0.5 or more, less than 1"
+            f"{split:g} is not accepted as the share of split pairs, in which each agent wins one "
+            "game: use 0.5 or more, less than 1"
         )
     from scipy.optimize import brentq  # here, because it takes half a second to import
     from scipy.special import expit, logit
@@ -294,6 +295,6 @@ def pair_distribution(
 def _check_elo(elo: float) -> None:
     if not abs(elo) <= LARGEST_ELO:
         raise KnightfallError(
-            f"a strength of {elo:g} is not accepted: "
+            f"an Elo difference of {elo:g} is not accepted: "
             f"it lies between {-LARGEST_ELO:g} and {LARGEST_ELO:g}"
         )

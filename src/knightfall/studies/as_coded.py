@@ -1,4 +1,4 @@
-"""Variants of the studies' heuristics: as the authors coded them, and as they wished for.
+"""Heuristics as the studies' authors programmed them, and two that an author only proposed.
 
 *As coded* is what an author's program computed, where that differs from the text. In the staged
 study's program the phase is relative to the root of the current search: the share of the cells open
@@ -15,8 +15,8 @@ one for every position in it that the player has not lost, so the lengths add up
 This does not depend on the order of the moves, because the two differ in the lines that they leave
 out.
 
-*Wished for* is the shortest win: the staged study measures the longest continuation that a player
-wins, and hopes that "future heuristics could find the minimum route to win".
+*Proposed* (wished for) is the shortest win: the staged study measures the longest continuation that
+a player wins, and hopes that "future heuristics could find the minimum route to win".
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -52,13 +52,13 @@ def _from_center(board: Geometry, cell: int) -> float:
 
 @published
 def near_center(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """The opponent's distance from the course's centre (half a cell off) less the own."""
+    """The opponent's distance from the course's centre (half a cell off) less the player's."""
     return _from_center(board, opp) - _from_center(board, me)
 
 
 @published
 def near_edges(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """The own distance from the course's centre (half a cell off) less the opponent's."""
+    """The player's distance from the course's centre (half a cell off) less the opponent's."""
     return _from_center(board, me) - _from_center(board, opp)
 
 
@@ -119,7 +119,7 @@ def _lines(
 
 @published
 def longest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """The path count: positions that can follow less lines that the player loses.
+    """The path count: positions that can follow, minus the lines that the player loses.
 
     Exact up to `board.step_limit` positions; beyond that, the count so far.
     """
@@ -129,7 +129,7 @@ def longest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
 
 @published
 def longest_win_difference(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """The number of lines to the end that the player wins less those that it loses.
+    """The number of lines to the end that the player wins, minus those that it loses.
 
     One walk counts both, so the value for one player is the negative of the other's even when the
     steps run out.
@@ -140,21 +140,21 @@ def longest_win_difference(board: Geometry, open: Bits, me: int, opp: int, to_mo
 
 @published
 def main_less(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Mobility weighted by the phase since the root, plus the difference in open space."""
+    """Mobility times the phase relative to the root, plus the difference in open space."""
     elbow_room = staged.open_space_difference(board, open, me, opp, to_move)
     return _phase(board, open) * staged.mobility(board, open, me, opp, to_move) + elbow_room
 
 
 @published
 def main_less_more(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Improved weighted by the phase since the root, plus the difference in open space."""
+    """The heuristic 'improved' times the phase relative to the root, plus open-space difference."""
     elbow_room = staged.open_space_difference(board, open, me, opp, to_move)
     return _phase(board, open) * course.improved(board, open, me, opp, to_move) + elbow_room
 
 
 @published
 def main(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Weighted mobility plus open space; below phase 0.2 the lines won less those lost."""
+    """Weighted mobility plus open space; below phase 0.2 lines won minus lines lost."""
     if _phase(board, open) < 0.2:
         return longest_win_difference(board, open, me, opp, to_move)
     return main_less(board, open, me, opp, to_move)
@@ -180,7 +180,7 @@ def main_prop(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> f
 
 @published
 def main_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Mobility; below phase 0.7 open space; below 0.2 the lines won less those lost."""
+    """Mobility; below phase 0.7 open space; below 0.2 lines won minus lines lost."""
     if _phase(board, open) > 0.7:
         return staged.mobility(board, open, me, opp, to_move)
     if _phase(board, open) < 0.2:
@@ -206,7 +206,7 @@ _COMMON = 840
 
 @published
 def lookahead_ratio(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Own mobility ÷ the opponent's, averaged over the player's moves, as if the mover made them.
+    """Own mobility ÷ the opponent's, averaged over the player's moves, with the mover put there.
 
     If the opponent moves, the player keeps its other moves, and the opponent has the moves from its
     new cell. The sum uses whole numbers, so it does not depend on the order of the moves.
@@ -228,7 +228,7 @@ def lookahead_ratio(board: Geometry, open: Bits, me: int, opp: int, to_move: int
 
 @published
 def open_cluster(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Own mobility less twice the opponent's; the code for open space never ran."""
+    """Own mobility less twice the opponent's; the author's code for open space never ran."""
     return aggressive.aggressive(board, open, me, opp, to_move)
 
 

@@ -245,7 +245,7 @@ def _range(claim: Claim) -> Range:
             return Range(above=0.0, too_low=NEGLIGIBLE_SPREAD, advantage_first=True)
     if claim.between is None:
         raise KnightfallError(
-            f"claim {claim.sentence!r} has no range in {UNITS[claim.measure].name}"
+            f"claim {claim.sentence!r} lacks 'between', its range in {UNITS[claim.measure].name}"
         )
     least, most = claim.between
     return Range(above=least, below=most, too_low=least, too_high=most)
@@ -394,7 +394,9 @@ def _judge_tournaments(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
     """
     ((a, b),) = claim.pairs
     if claim.tournaments is None:
-        raise KnightfallError(f"claim {claim.sentence!r} has no number of tournaments")
+        raise KnightfallError(
+            f"claim {claim.sentence!r} lacks 'tournaments', the numbers won and played"
+        )
     won, of = claim.tournaments
     part = compare_scores(measured, a, b, Range())
     chances = [

@@ -84,7 +84,7 @@ def pair_scores(measured: ScoresByHeuristic, heuristic: str, like: str | None = 
 def compare_scores(
     measured: ScoresByHeuristic, a: str, b: str, wanted: Range, points: float = 100.0
 ) -> Comparison:
-    """Compare the mean scores of `a` and `b`; a difference of 1 in score makes `points` points."""
+    """Compare the mean scores of `a` and `b`; the factor `points` converts scores to points."""
     mine, theirs = pair_scores(measured, a, like=b), pair_scores(measured, b)
     # Opponents may share openings, so the column is the independent unit, not the pair.
     return _held_against(a, b, difference(mine.mean(axis=0), theirs.mean(axis=0)), points, wanted)
@@ -93,7 +93,7 @@ def compare_scores(
 def compare_growth(
     before: ScoresByHeuristic, after: ScoresByHeuristic, a: str, b: str, wanted: Range
 ) -> Comparison:
-    """Compare the lead of `a` over `b` in `after` with that in `before`: the growth in points.
+    """Test by how many points the lead of `a` over `b` grew from `before` to `after`.
 
     The two were measured independently, so their variances add up.
     """

@@ -1,4 +1,4 @@
-"""Statements and wishes of the studies that are computed instead of played.
+"""Computations that check statements of the studies, or try what their authors proposed.
 
 `FACTS` and `FINDINGS` map the names in `published.toml` to functions.
 """
@@ -139,7 +139,7 @@ def cluster_breaks_ties(inputs: FactInputs) -> FactResult:
 
 
 def doubling_presses(inputs: FactInputs) -> FactResult:
-    """Decide whether choosing by `aggressive` leaves the opponent fewer moves than `improved`."""
+    """Decide whether `aggressive`'s moves leave the opponent fewer replies than `improved`'s."""
     left: dict[int, list[int]] = {1: [], 2: []}
     for position in _random_positions(BOARD, 1000, Random(0)):
         after = [position.play(move) for move in position.legal_moves]
@@ -271,7 +271,7 @@ PLIES = 3
 
 @dataclass(frozen=True)
 class WishResult:
-    """The computed result of a wish, as a sentence, and its numbers by name."""
+    """The computed result of what an author proposed (`Wish`): a sentence, and numbers by name."""
 
     words: str
     numbers: dict[str, float]
@@ -378,7 +378,10 @@ def _searched(symmetric: bool) -> tuple[int, int]:
 
 @cache
 def _mirrored_openings() -> tuple[list[float], float]:
-    """Return what recognising mirror images saves: plies for each class, and share of positions."""
+    """Return the plies that recognising mirror images gains in each class of openings.
+
+    The second value is the share of all positions that it saves, from 0 to 1.
+    """
     from knightfall.learning.split import canonical_forms
     from knightfall.solver.atlas import representatives
 

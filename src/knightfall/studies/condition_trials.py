@@ -1,4 +1,4 @@
-"""Trial games under a condition, and the likelihood of the published numbers they imply.
+"""Play trial games under a condition, and compute how likely they make the published numbers.
 
 A trial is a few pairs of every heuristic of a study against every opponent. The counts are stored
 in a file, so that an interrupted fit continues.

@@ -63,7 +63,7 @@ def compiled_costs() -> NodeCosts:
 
 @cache
 def wish_costs() -> NodeCosts:
-    """Return the node costs of the heuristics in the studies' wishes."""
+    """Return the node costs of heuristics that authors of studies proposed but did not play."""
     return _recorded(WISH_FILE, "compiled searches")
 
 
@@ -99,7 +99,7 @@ def read_costs(text: str, conditions: str) -> NodeCosts:
         check(_NODES_SHAPE, table)
     except KnightfallError as error:
         raise KnightfallError(
-            f"the costs of nodes in {conditions} cannot be read: {error}"
+            f"the time per node of each heuristic ({conditions}) cannot be read: {error}"
         ) from None
     ratios = {id: float(row["ratio"]) for id, row in table["cost"].items()}
     return NodeCosts(ratios, conditions, table.get("microseconds"))
@@ -144,7 +144,7 @@ class StudentCosts:
 
 @cache
 def student_costs(board: str, heuristic: str) -> StudentCosts:
-    """Return the costs of a student's search steps with a heuristic; `board` is early or later.
+    """Return the costs of a student's search steps with a heuristic; `board` is one of `BOARDS`.
 
     A sum that was not timed as a whole costs the sum of its parts, those of all its stages
     included. A member of a family costs as much as the nearest timed one, ``coded:X`` as much as X.
@@ -163,7 +163,7 @@ def student_costs(board: str, heuristic: str) -> StudentCosts:
 
 
 def _rows(known: Mapping[str, Any], heuristic: str) -> list[Any]:
-    """Return the timing of a heuristic, or, if it was not timed as a whole, those of its atoms."""
+    """Return a heuristic's timing or, if it was not timed as a whole, those of its parts."""
     for id in (heuristic, heuristic.removeprefix(CODED)):
         if id in known:
             return [known[id]]
@@ -175,7 +175,7 @@ def _rows(known: Mapping[str, Any], heuristic: str) -> list[Any]:
 
 
 def _like(known: Mapping[str, Any], atom: str) -> str:
-    """Return the timed heuristic whose cost is used for an atom: itself or the nearest one."""
+    """Return the timed heuristic whose cost is used for a heuristic: itself or the nearest one."""
     for id in (atom, atom.removeprefix(CODED)):
         if id in known:
             return id
@@ -194,7 +194,7 @@ def _recorded_steps() -> dict[str, Any]:
 
 
 def read_student_costs(text: str) -> dict[str, Any]:
-    """Parse the tables of both boards from TOML. Raise a KnightfallError if they are invalid."""
+    """Parse the costs on all `BOARDS` from TOML. Raise a KnightfallError if they are invalid."""
     try:
         table = parse_toml(text)
         check(_STEPS_SHAPE, table)

@@ -123,7 +123,7 @@ def wish_plan(
     pairs: int = PAIRS,
     seed: int = 0,
 ) -> Plan | None:
-    """Return a study's tournament with the heuristics of its wishes; None if there are none.
+    """Return a study's tournament with heuristics that its author only proposed; None if none.
 
     The openings are those of the study's own tournament; with expensive heuristics at equal nodes,
     only the first tenth of them. No plan is needed if the wishes name only heuristics of the study.
@@ -227,7 +227,7 @@ SWEEP_OPPONENTS = ("2017a:Random", "2017a:MM_Null", "2017a:MM_Improved", "2017a:
 
 
 def resigning_plan(pairs: int, seed: int) -> Plan:
-    """Return a tournament that measures what resigning costs `improved` on the later board.
+    """Return a tournament that measures what resigning costs `improved` on the course's last board.
 
     At each time per move one agent resigns lost games, another plays on. A deeper search
     sees sooner that a game is lost. Resigning then gives away games that a weak opponent would
@@ -292,7 +292,7 @@ def league_plan(
 
 
 def _league_agent(heuristic: str, budget: BudgetName) -> str:
-    """Return the agent of a heuristic: a student agent at a budget of `STUDENTS`, else plain."""
+    """Return an agent string: a student agent for a budget in `STUDENTS`, else plain deepening."""
     if budget not in STUDENTS:
         return agent_of(heuristic, nodes_of(budget)(heuristic))
     condition = Condition(time=STUDENTS_TIME)

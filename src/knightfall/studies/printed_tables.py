@@ -208,7 +208,10 @@ def read_cell(text: str | int) -> PrintedCell:
         return PrintedCell(text, None, has_losses=False)
     found = _CELL.fullmatch(text)
     if found is None:
-        raise KnightfallError(f'invalid cell {text!r:.40}; examples: "8|2", "8|?", "?|2", 8')
+        raise KnightfallError(
+            f'invalid cell {text!r:.40} of a table; expected "wins|losses", with ? for an '
+            'illegible number, or the wins alone: "8|2", "8|?", "?|2" or 8'
+        )
     won, lost = (None if number == "?" else int(number) for number in found.groups())
     return PrintedCell(won, lost)
 

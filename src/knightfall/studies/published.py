@@ -1,4 +1,4 @@
-"""The published studies as data: printed figures, claims, wishes and errata."""
+"""The published studies as data: printed figures, claims, errata, and untried ideas (wishes)."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class Coded:
 
 @dataclass(frozen=True)
 class Study:
-    """A published study: its tables, claims, errata and wishes. What it does not print is empty."""
+    """A published study: tables, claims, errata and wishes; what was not printed is empty."""
 
     id: str
     title: str
@@ -185,7 +185,7 @@ class Study:
     """Heuristics with a result that cannot be played again, and why."""
     wishes: tuple[Wish, ...] = ()
     introduction: str = ""
-    """A sentence on its idea."""
+    """A sentence on the idea of the study."""
     as_coded: Mapping[str, Coded] = field(default_factory=dict)
     """Heuristics whose program differed from the published formula."""
     known_condition: Mapping[str, str] = field(default_factory=dict)
@@ -197,7 +197,7 @@ class Study:
         return tuple(id for id in self.entrants.values() if id not in self.not_reproducible)
 
     def wished(self, budget: str) -> tuple[str, ...]:
-        """Return the heuristics that its wishes compare at a budget, without the study's own."""
+        """Return the heuristics in the wishes' comparisons at a budget that are not the study's."""
         named = [
             id
             for wish in self.wishes
@@ -414,7 +414,7 @@ def _wish(study: str, table: dict[str, Any]) -> Wish:
     )
     if not comparisons and "finding" not in table:
         raise KnightfallError(
-            f'{study}: the wish {table["wish"]!r:.60} needs "compare" or "finding"'
+            f'{study}: the author\'s wish {table["wish"]!r:.60} lacks both "compare" and "finding"'
         )
     return Wish(
         wish=table["wish"],
@@ -429,18 +429,21 @@ def _wish(study: str, table: dict[str, Any]) -> Wish:
 def _check_tables(study: Study, heuristics: Iterable[str]) -> None:
     for heuristic in heuristics:
         if heuristic not in study.entrants.values():
-            raise KnightfallError(f"{study.id}: {heuristic!r:.40} is not one of its entrants")
+            raise KnightfallError(
+                f"{study.id}: {heuristic!r:.40} is not one of the study's entrants"
+            )
     for table in study.tables:
         for heuristic, row in table.cells.items():
             if len(row) != len(study.opponents):
                 raise KnightfallError(
-                    f"{study.id}, {table.name:.40}: {heuristic} has {len(row)} cells, "
-                    f"not {len(study.opponents)}"
+                    f"{study.id}, {table.name:.40}: the row of {heuristic} has {len(row)} cells, "
+                    f"expected {len(study.opponents)}, one per opponent"
                 )
     for number in study.average_of:
         if number > len(study.tables):
             raise KnightfallError(
-                f"{study.id}: average_of names table {number}; there are {len(study.tables)}"
+                f'{study.id}: "average_of" has table {number}, but there are only '
+                f"{len(study.tables)} tables"
             )
 
 
@@ -450,7 +453,9 @@ def _claim(study: Study, table: dict[str, Any]) -> Claim:
         than = [id for id in study.heuristics if id not in who]
     for name in ("between", "tournaments"):
         if name in table and len(table[name]) != 2:
-            raise KnightfallError(f"{study.id}: {name!r} must be two numbers; see {FIRST}")
+            raise KnightfallError(
+                f"{study.id}: {name!r} of a claim must be a list of two numbers, as in {FIRST}"
+            )
     tournaments = table.get("tournaments")
     against = None
     if "against" in table:

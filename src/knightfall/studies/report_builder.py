@@ -200,7 +200,7 @@ def wish_report(
     tournaments: Mapping[BudgetName, Tournament],
     wished: Mapping[BudgetName, Tournament],
 ) -> WishReport:
-    """Return the results of a wish at each of its budgets that was played."""
+    """Return the results for an author's wish, at each of its budgets that was played."""
     comparisons: dict[tuple[str, str], WishComparisonReport] = {
         (one.who, than): WishComparisonReport(one.who, than, one.found_by, {}, {}, {})
         for one in wish.comparisons

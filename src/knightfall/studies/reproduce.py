@@ -31,14 +31,15 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="STUDY...",
-            help="A study, such as lookahead or staged; all by default. A wrong name lists them.",
+            help="A study, such as lookahead or staged; all by default. For an unknown name, the "
+            "error message lists all studies.",
         ),
     ] = None,
     pairs: Annotated[
         int,
         whole_number(
             "--pairs",
-            "Pairs of games per opponent; two heuristics of the league play a twentieth of it.",
+            "Pairs of games per opponent; in the league, two heuristics play a twentieth as many.",
         ),
     ] = PAIRS,
     budget: Annotated[
@@ -46,8 +47,8 @@ def reproduce(
         typer.Option(
             "--budget",
             metavar="NAME",
-            help="course (as the authors' agents played), time (equal time), nodes (2,500 for "
-            "all), never (as course, but without resigning) or all.",
+            help="Budget of the agents: course (as the authors' agents played), time (equal time), "
+            "nodes (2,500 per move), never (as course, but agents never resign) or all of these.",
         ),
     ] = "all",
     seed: Seed = 0,
@@ -63,7 +64,11 @@ def reproduce(
         bool, typer.Option("--no-league", help="Leave out the league of all heuristics.")
     ] = False,
     no_grades: Annotated[
-        bool, typer.Option("--no-grades", help="Leave out the oracle's grades and choices.")
+        bool,
+        typer.Option(
+            "--no-grades",
+            help="Leave out how the exact solver judges the heuristics' games and moves.",
+        ),
     ] = False,
     fit: Annotated[
         bool,
@@ -111,7 +116,7 @@ def reproduce(
     budgets = plans.budgets_named(budget)
     folder = _folder(output)
     if fit and not {"course", "never"} & set(budgets):
-        raise KnightfallError(f"--fit is for --budget course, never or all, not {budget}")
+        raise KnightfallError(f"--fit needs --budget course, never or all, not {budget}")
     fits = _fitted(chosen, seed, options) if fit else {one.id: fit_of(one) for one in chosen}
     wanted: dict[tuple[str, str, str], Plan] = {  # by kind, study and budget or other name
         (STUDY, one.id, name): plans.study_plan(one, name, fits[one.id].condition, pairs, seed)
@@ -237,7 +242,10 @@ def _fitted(chosen: Sequence[Study], seed: int, options: RunnerOptions) -> Mappi
 
 
 def _choices(chosen: Sequence[Study], pairs: int, seed: int) -> Choices:
-    """Return the heuristics' real choices; fewer pairs mean fewer positions."""
+    """Return which choices between winning and losing moves each heuristic gets right.
+
+    Fewer `pairs` mean fewer positions.
+    """
     from knightfall.display.progress import progress
     from knightfall.studies.oracle_grades import POSITIONS, choices, choosing_heuristics
 

@@ -122,7 +122,9 @@ def read_student_options(given: Mapping[str, str]) -> StudentOptions:
                 f"(known: {', '.join(accepted)})"
             )
         if part in found:
-            raise KnightfallError(f"{part} is given twice: {found[part]} and {choice}")
+            raise KnightfallError(
+                f"student option {part!r} is given twice: {found[part]} and {choice}"
+            )
         found[part] = choice
     return replace(StudentOptions(), **{"order": "", **found})
 

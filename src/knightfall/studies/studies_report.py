@@ -107,7 +107,7 @@ class ClaimReport:
 
 @dataclass(frozen=True)
 class WishComparisonReport:
-    """A heuristic of a wish compared with one that it should beat, by budget."""
+    """By budget, how far a heuristic that an author proposed leads one that it should beat."""
 
     who: str
     than: str
@@ -123,7 +123,7 @@ class WishComparisonReport:
 
 @dataclass(frozen=True)
 class WishReport:
-    """A wish of an author, how to run it, and its result."""
+    """Something that an author would have tried (a wish), commands to try it, and the result."""
 
     wish: str
     where: str
@@ -133,7 +133,7 @@ class WishReport:
 
     @property
     def measured(self) -> bool:
-        """Return whether the games or the computation that answer the wish were made."""
+        """Return whether the wish was tried, by games or by a computation."""
         played = bool(self.comparisons) and all(one.gaps for one in self.comparisons)
         return played or (self.finding is not None and not self.comparisons)
 

@@ -73,7 +73,7 @@ def read_tables(text: str, file: str = FIRST) -> dict[str, dict[str, Any]]:
             check({str: str}, table.get("names", {}), f"{id}.names")
             if "heuristics" in table and not isinstance(table.get("module"), str):
                 raise KnightfallError(
-                    f'"module" is missing in {id}: the import path of its heuristics\' functions'
+                    f'"module" is missing in {id}: the module in which its heuristics are defined'
                 )
     except KnightfallError as error:
         raise KnightfallError(f"{file} cannot be read: {error}") from None

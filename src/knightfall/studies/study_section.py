@@ -70,7 +70,7 @@ def study_section(
 
 
 def _verdicts(study: StudyReport, report: StudiesReport) -> str:
-    """Return the table of the claims' verdicts at the first budget, and at others that differ."""
+    """Return the table of verdicts at the first budget, and of different ones at other budgets."""
     first, *others = report.budgets
     rows = []
     for claim in study.claims:
@@ -302,12 +302,12 @@ def wishes_section(study: StudyReport, report: StudiesReport) -> Iterator[str]:
         return
     yield heading(3, "Wishes", f"{study.id}-wishes")
     yield (
-        "What the author would have tried, tried: points won more than by the other, in the "
-        "study's own tournament."
+        "Ideas that the author did not try, tried here. A lead is in points of the win rate, in "
+        "the study's own tournament."
     )
     for number, wish in enumerate(study.wishes, 1):
         yield f"**Wish {number}. {wish.wish}**"
-        yield " ".join(_brought(wish, report))
+        yield " ".join(_results_of(wish, report))
         inside = [f"In the study: {wish.where}. To run it:", command("\n".join(wish.commands))]
         if any(one.gaps for one in wish.comparisons):
             inside.append(_games(wish, report))
@@ -318,8 +318,8 @@ def wishes_section(study: StudyReport, report: StudiesReport) -> Iterator[str]:
         yield fold("How to run it, and what it was compared with", "\n\n".join(inside))
 
 
-def _brought(wish: WishReport, report: StudiesReport) -> Iterator[str]:
-    """Yield the results of a wish: its games (at equal time, if played), then its computation."""
+def _results_of(wish: WishReport, report: StudiesReport) -> Iterator[str]:
+    """Yield the result of a wish's games (at equal time, if played), then of its computation."""
     if not wish.measured:
         yield "Not measured: none of its games were played in this run."
     played = [

@@ -30,7 +30,7 @@ def site(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Write the web page: play and see the truth in a browser.
+    """Write the web page for playing and exact analysis in a browser.
 
     Readers need only a browser: the engine is WebAssembly, compiled from the same kernels.  Any web
     host can serve the folder; a single file can be mailed and opened from disk.  The page loads

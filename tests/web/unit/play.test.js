@@ -193,7 +193,7 @@ test("a later address wins over one that is still being read", async () => {
   assert.equal(store.state.busy, false);
 });
 
-test("an opponent that cannot be read is told in the dialog, which stays open", async () => {
+test("an opponent that cannot be read is named in the dialog, which stays open", async () => {
   play.setup.ask(false);
   store.set({ choice: { ...store.state.choice, opponent: "own", agent: "nobody(1)" } });
   await play.setup.start();

@@ -163,7 +163,7 @@ test("a favourite that loses is marked only where another move wins", () => {
   const opinions = { 1: [3], 2: [7] };
   const marks = marksOf({ 1: { wins: true, plies: 1 }, 2: { wins: false, plies: 2 } }, opinions, ["open"]);
   assert.deepEqual(marks[2].lines, ["✗2", "7 !"]);
-  assert.match(marks[2].told, /loses in 2 plies, open 7, its choice, against the truth/);
+  assert.match(marks[2].description, /loses in 2 plies, open 7, its choice, against the truth/);
   const lost = marksOf({ 1: { wins: false, plies: 2 }, 2: { wins: false, plies: 2 } }, opinions, ["open"]);
   assert.deepEqual(lost[2].lines, ["✗2", "7"]);
 });

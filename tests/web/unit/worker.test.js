@@ -176,7 +176,7 @@ test("an agent searches with a heuristic that changes with the phase", async () 
   assert.deepEqual(await choice("id(stage(1/100: bfs_reach, null), nodes=2500)"), await choice("id(bfs_reach)"));
 });
 
-test("the window of open_cluster is told while it is asked", async () => {
+test("the window of open_cluster is returned while it is asked for", async () => {
   const position = parseFen("4***/4***/1N2***/4*2/*3*2/4n1*/1*5 w");
   const cells = (...names) => names.map((name) => cellNamed(position, name));
   const found = async (...texts) => (await ask("cluster", { position, sums: sums(...texts) })).answer;
@@ -201,6 +201,6 @@ test("the window of open_cluster is told while it is asked", async () => {
   assert.equal((await ask("cluster", { position: emptyBoard(7, 7), sums: sums("open_cluster") })).answer, null);
 });
 
-test("a question that cannot be answered is told so", async () => {
+test("a question that cannot be answered gets an error", async () => {
   await assert.rejects(ask("nonsense", { position: emptyBoard(7, 7) }));
 });

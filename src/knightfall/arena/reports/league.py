@@ -35,7 +35,7 @@ class LeagueReport(RunReport):
 
     @cached_property
     def standings(self) -> list[Standing]:
-        """The figures of the entrants, the best first."""
+        """The win rates and ratings of the entrants, the best first."""
         return standings(self.results, self.order, self.ratings)
 
     @cached_property
@@ -99,7 +99,7 @@ class LeagueReport(RunReport):
         return [table]
 
     def _ratings(self) -> Table:
-        """Return the table of ratings and figures."""
+        """Return the table of ratings and win rates."""
         figures = ("Games", "Won", "95 % interval", "hunter", "runner", "depth", "nodes")
         table = Table(["", "Agent", "Elo", *figures], labels=2)
         for place, row in enumerate(self.standings, start=1):

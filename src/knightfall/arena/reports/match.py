@@ -1,4 +1,4 @@
-"""The report of a match: the block of figures known from chess engines, and a verdict."""
+"""The report of a match: Elo, score, pairs and SPRT as in chess engine tests, and a verdict."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class MatchReport(RunReport):
-    """The report of a match of two agents; every figure is from the view of the first."""
+    """The report of a match of two agents; every number is from the view of the first."""
 
     kind = "match"
 
@@ -168,7 +168,7 @@ def _searched(effort: Effort) -> str:
 
 
 def _block(plan: Plan, pairs: Sequence[int]) -> list[str]:
-    """Return the lines of the block of figures, from the view of the first agent."""
+    """Return the lines with Elo, games, pairs and log-likelihood ratio, for the first agent."""
     lost, split, won = pairs
     found, test = pair_statistics(pairs), test_of(plan)
     a, b = plan.entrants

@@ -56,7 +56,7 @@ class TournamentReport(RunReport):
 
     @property
     def course(self) -> PairOutcomes | None:
-        """The outcomes of the course's own pairs; None if the run plays no others."""
+        """The outcomes of the pairs of the course's tournament; None if the run plays no others."""
         rounds = self.plan.stop.get("course")
         return None if rounds is None else self.outcomes[: rounds * len(self.plan.matches)]
 
@@ -67,7 +67,7 @@ class TournamentReport(RunReport):
 
     @cached_property
     def standings(self) -> list[Standing]:
-        """The figures of the test agents."""
+        """The win rates and ratings of the test agents."""
         return standings(self.results, self.tests, self.ratings)
 
     @cached_property
@@ -178,7 +178,7 @@ class TournamentReport(RunReport):
         return parts
 
     def _figures(self) -> Table:
-        """Return the table of win rates, ratings, roles and costs."""
+        """Return the table of win rates (overall and by role), ratings, depths and nodes."""
         elo = f"Elo ({self.names[0]} = 0)"
         table = Table(
             [

@@ -1,4 +1,4 @@
-"""``knightfall agents`` and ``grade``: list the kinds of agents; grade one by exact values."""
+"""``knightfall agents`` and ``grade``: list the kinds of agents; grade an agent by exact values."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def grade(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Grade an agent against the exact truth.
+    """Grade an agent's moves with the exact solver.
 
     The agent plays itself from random openings, and the solver judges every move.  The grade is
     how often it keeps a won position won where it has a real choice: some moves win, some lose.

@@ -94,7 +94,11 @@ def tournament(
     ] = None,
     protocol: Annotated[
         str,
-        typer.Option("--protocol", metavar="YEAR", help="2017b, or 2017a for the earlier course."),
+        typer.Option(
+            "--protocol",
+            metavar="YEAR",
+            help="Version of the tournament's rules: 2017b, or 2017a for the earlier course.",
+        ),
     ] = "2017b",
     pairs: Annotated[
         int | None,
@@ -107,7 +111,7 @@ def tournament(
         bool,
         typer.Option(
             "--course-only",
-            help="Stop after the course's own games: 5 pairs for each opponent (2017a: 10).",
+            help="Play only as many games as the course did: 5 pairs per opponent (2017a: 10).",
         ),
     ] = False,
     budget: BudgetText = None,
@@ -186,8 +190,8 @@ def league(
         typer.Option(
             "--until",
             metavar="ERROR",
-            help="Stop when neighbours in the ranking are told apart, or their difference is known "
-            "to within this many Elo.",
+            help="Stop when for any two neighbours in the ranking it is clear which is stronger, "
+            "or their difference is known to within this many Elo.",
         ),
     ] = None,
     pairs: Pairs = 50,
@@ -220,7 +224,9 @@ def league(
 # -- worth ------------------------------------------------------------------------------------
 
 
-Judged = Annotated[str, typer.Argument(metavar="A", help="A heuristic, or an agent id(…).")]
+Judged = Annotated[
+    str, typer.Argument(metavar="A", help="A heuristic, or an agent such as id(main, plain).")
+]
 ComparedWith = Annotated[
     str, typer.Argument(metavar="B", help="The heuristic or agent to compare with.")
 ]
@@ -251,7 +257,7 @@ def worth(
     ] = False,
     pairs: Pairs = 100,
 ) -> Event:
-    """Measure what a heuristic is worth after its cost.
+    """Measure a heuristic at equal nodes and at equal time.
 
     One match is played per budget.  At equal nodes only the quality of the heuristic counts; at
     equal time a slow heuristic searches fewer nodes.  Times are converted into nodes by timing both

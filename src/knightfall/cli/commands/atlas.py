@@ -91,7 +91,7 @@ def show(board: BoardName, cell: Placement = None, json: Json = False) -> None:
 
 
 def survey_json(seen: Survey) -> dict[str, Any]:
-    """Return a survey of a board as values for JSON."""
+    """Return the counts of a board's openings and their winners as JSON-compatible values."""
     name = seen.board.name
     return {
         "board": f"{seen.board.width}x{seen.board.height}",
@@ -273,7 +273,7 @@ def certify(
     dask: Dask = None,
     json: Json = False,
 ) -> None:
-    """Write a proof that the second player wins from free placement.
+    """Write a proof that the second player wins from the empty board.
 
     The certificate holds an answer to every first placement and to every later move, down to
     positions that are quickly searched; knightfall atlas verify checks it.  7x7 takes half a minute

@@ -12,7 +12,9 @@ from knightfall.cli.options import Json, RunName, StorePath, find_run, reading, 
 from knightfall.cli.terminal import print_json, print_line
 from knightfall.errors import KnightfallError, nearest
 
-Format = Annotated[str, typer.Option("--format", metavar="F", help="csv, jsonl, parquet or text.")]
+Format = Annotated[
+    str, typer.Option("--format", metavar="F", help="Format: csv, jsonl, parquet or text.")
+]
 Output = Annotated[
     Path | None,
     typer.Option("--output", metavar="FILE", help="Write to this file instead of stdout."),
@@ -68,7 +70,10 @@ def export(
 
 
 RunFileName = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A file that runs export wrote as jsonl.")
+    Path,
+    typer.Argument(
+        metavar="FILE", help="A file that the command 'runs export --format jsonl' has written."
+    ),
 ]
 Again = Annotated[
     bool, typer.Option("--again", help="Add the run even if the same run is in the store.")
@@ -109,7 +114,8 @@ def import_(
 
 
 CopyName = Annotated[
-    Path, typer.Argument(metavar="FILE", help="The file to write the copy to.", show_default=False)
+    Path,
+    typer.Argument(metavar="FILE", help="The file to write the backup to.", show_default=False),
 ]
 
 

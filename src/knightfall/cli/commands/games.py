@@ -1,4 +1,4 @@
-"""``knightfall runs games`` and ``annotate``: the games of a run, and every move of one judged."""
+"""``knightfall runs games`` and ``annotate``: list the games of a run; judge a game's moves."""
 
 from __future__ import annotations
 
@@ -120,7 +120,8 @@ def _numbers(entrants: Sequence[Entrant], who: str | None, option: str) -> list[
         names = [entrant.name for entrant in entrants]
         raise KnightfallError(
             f"{option} {who!r} did not play in this run{nearest(who, names)} "
-            f"(there were {some([repr(name) for name in names])}; knightfall runs show lists all)"
+            f"(its agents are {some([repr(name) for name in names])}; knightfall runs show lists "
+            "them all)"
         )
     return found
 
@@ -163,7 +164,7 @@ WhichGame = Annotated[
 def annotate(
     game: WhichGame, chart: SvgChart = None, store: StorePath = None, json: Json = False
 ) -> None:
-    """Judge every move of a game by the exact truth.
+    """Judge every move of a game with the exact solver.
 
     A game is given as its placements and moves in order, after a FEN unless it began on an empty
     7×7 board; as a saved game; as a stored game, by its name; or as the output of watch --json.

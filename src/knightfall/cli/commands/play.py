@@ -29,7 +29,7 @@ OPPONENT = "alphabeta(improved, depth=3)"
 
 
 class Seat(StrEnum):
-    """The seat of the person."""
+    """Whether the person moves first or second."""
 
     first = "first"
     second = "second"
@@ -49,7 +49,12 @@ class PlayCommand(PlainCommand):
 
 
 As = Annotated[
-    Seat | None, typer.Option("--as", help="Your seat; first by default.", show_default=False)
+    Seat | None,
+    typer.Option(
+        "--as",
+        help="Whether you are the first or the second player; first by default.",
+        show_default=False,
+    ),
 ]
 OnBoard = Annotated[
     str | None,
@@ -111,8 +116,8 @@ def play(
 
     if resume is not None and (fen or board or seat or against):
         raise KnightfallError(
-            "--resume takes position, seats and agent from the saved game: leave out FEN, --board, "
-            "--as and --against"
+            "--resume takes position, players and agent from the saved game: leave out FEN, "
+            "--board, --as and --against"
         )
     if fen is not None and board is not None:
         raise KnightfallError(f"FEN {fen!r} and --board {board!r}: choose one")

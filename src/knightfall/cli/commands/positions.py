@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 Depth = Annotated[
-    int, typer.Argument(metavar="DEPTH", parser=whole, help="Number of plies, at least 0.")
+    int, typer.Argument(metavar="DEPTH", parser=whole, help="Depth in plies, 0 or more.")
 ]
 
 AT_ONCE = 10
@@ -137,7 +137,10 @@ def analyse(fen: Fen, agent: By = DEFAULT, no_agent: NoAgent = False, json: Json
 
 
 NoDistance = Annotated[
-    bool, typer.Option("--no-distance", help="Only find who wins, and with which moves: faster.")
+    bool,
+    typer.Option(
+        "--no-distance", help="Find only who wins and with which moves, not in how many: faster."
+    ),
 ]
 NoAtlas = Annotated[
     bool, typer.Option("--no-atlas", help="Search even openings that are in the atlas.")

@@ -49,7 +49,7 @@ WhichGame = Annotated[
     str,
     typer.Argument(
         metavar="GAME",
-        help="Its name, as in knightfall runs games; last is the last pair’s first game.",
+        help="The game's name, as listed by runs games; last is the first game of the last pair.",
     ),
 ]
 Delay = Annotated[

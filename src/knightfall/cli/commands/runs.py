@@ -112,7 +112,7 @@ def _as_json(info: RunInfo) -> dict[str, Any]:
 
 
 def _submissions(info: RunInfo) -> list[str]:
-    """Return a line for each of the first few submissions whose names are not their paths."""
+    """Return the paths of the first few submissions that have other names, one a line."""
     from knightfall.agents import submissions
 
     named = zip(info.names, info.agents, strict=True)
@@ -122,7 +122,7 @@ def _submissions(info: RunInfo) -> list[str]:
 
 
 def _edition(info: RunInfo, found: Sequence[RunInfo]) -> str:
-    """Return names and short hashes of the run's files that differ in runs of the same agents."""
+    """Return names and hashes of the run's files that differ in other runs of the same agents."""
     others = [other.files for other in found if other.names == info.names]
     edited = [
         f"{PurePath(path).name} {hash[:HASH]}"
@@ -172,7 +172,8 @@ Kind = Annotated[
     typer.Option(
         "--kind",
         metavar="KIND",
-        help="ratings, crosstable, llr, score, tournament or worth; by default all that fit.",
+        help="Chart to draw: ratings, crosstable, llr, score, tournament or worth; by default "
+        "every chart that the run has.",
     ),
 ]
 Output = Annotated[
@@ -286,7 +287,7 @@ def _confirmed(info: RunInfo) -> bool:
     """Ask on the terminal whether to delete a run; raise KnightfallError without a terminal."""
     if not sys.stdin.isatty():
         raise KnightfallError(
-            f"run {info.id} was not deleted: without a terminal to ask on, add --yes"
+            f"run {info.id} was not deleted: there is no terminal on which to ask; add --yes"
         )
     state = "" if info.finished else ", not finished"
     what = f"{info.kind} of {some(info.names)}, {2 * info.played:,} games{state}"

@@ -230,14 +230,17 @@ def _test_in_words(test: Sprt, accepted: str | None) -> str:
 
 BoundsArgument = Annotated[
     str,
-    typer.Argument(metavar="ELO0,ELO1", help="The two strengths to decide between, as in 0,10."),
+    typer.Argument(
+        metavar="ELO0,ELO1", help="The two Elo differences to decide between, as in 0,10."
+    ),
 ]
 TrueElo = Annotated[
     list[str] | None,
     typer.Option(
         "--true-elo",
         metavar="ELO",
-        help="A true strength to plan for, in the unit of --model; may be repeated.",
+        help="A true Elo difference for which to forecast the test, in the unit of --model; may be "
+        "repeated.",
     ),
 ]
 Split = Annotated[
@@ -245,7 +248,8 @@ Split = Annotated[
     typer.Option(
         "--split",
         metavar="SHARE",
-        help="Share of pairs that equal agents split, from 0.5 to below 1; 0.667 by default.",
+        help="Share of pairs in which two equal agents win a game each, from 0.5 to below 1; 0.667 "
+        "by default.",
     ),
 ]
 
@@ -260,7 +264,7 @@ def plan(
     beta: Beta = None,
     json: Json = False,
 ) -> None:
-    """Forecast how often a sequential test passes and how many pairs it takes.
+    """Forecast how often a sequential test passes, and its length.
 
     A test passes if it accepts ELO1.  The true strength is unknown beforehand, so the table has a
     line for each bound, for the middle between them, where a test takes longest, and for some

@@ -20,7 +20,9 @@ OPPONENT = RandomPlayer()
 
 @dataclass(frozen=True)
 class Place:
-    """A position on 7×7, given by the moves from the empty board: two digits, row and column, each.
+    """A position on 7×7, given by its moves from the empty board, such as ``"33 25"``.
+
+    Each move is two digits: row and column, from 0.
 
     The submission is the player to move.
     """

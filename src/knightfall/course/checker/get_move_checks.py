@@ -94,7 +94,7 @@ def stops_in_time(subject: Subject, kind: Kind) -> str:
             found.mark = "warning"  # the tournament never sets search_depth
         raise
     if not stopped:
-        raise Finding(f"not tried: {kind} ends before its time is over", mark="skipped")
+        raise Finding(f"not tried: {kind} ends before its time limit", mark="skipped")
     name, early = subject.timeout.__name__, len(QUESTIONS) - stopped
     if early:
         return f"{name} is raised; {early} of {len(QUESTIONS)} searches ended before the limit"

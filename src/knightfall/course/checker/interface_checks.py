@@ -193,7 +193,10 @@ def _number(subject: Subject, name: str, place: Place, turn: str) -> Any:
 
 
 def _serves(subject: Subject, name: str, place: Place) -> bool:
-    """Return whether a score returns numbers when get_move calls it, which may set up its state."""
+    """Return whether a score function returns numbers when it is called by `get_move`.
+
+    A score may depend on state that `get_move` sets up.
+    """
     given: list[Any] = []
 
     def noting(game: Any, player: Any) -> Any:

@@ -214,7 +214,7 @@ class Subject:
         return self.call(ask, "get_move", place, clock=clock)
 
     def source_of(self, ask: Callable[[], Any], answer: Any) -> Returned | None:
-        """Repeat a call and return the line that returned `answer`; None if it differs now."""
+        """Repeat a call; return the line that returned `answer`, None if the result differs now."""
         with suppress(Finding):
             again, line = find_return(ask, self.folder)
             if again == answer:
@@ -300,7 +300,7 @@ def _more_arguments(method: Any) -> dict[str, Any]:
     for name in missing_arguments(method):
         given = [value for starts, value in MORE if name.lower().startswith(starts)]
         if not given:
-            raise Finding(f"not tried: it cannot be called without {name}", mark="skipped")
+            raise Finding(f"not tried: it requires an unknown argument, {name}", mark="skipped")
         more[name] = given[0]
     return more
 

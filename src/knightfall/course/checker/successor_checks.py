@@ -1,4 +1,4 @@
-"""Checks of a submission for the successor's 11×9 game: `CustomPlayer.get_action`.
+"""Checks of a submission for the successor course's 11×9 game: `CustomPlayer.get_action`.
 
 Each move is asked in a fork, as in a game, and timed in method calls on states, so the results do
 not depend on the machine's load.  A player need not deepen nor take a win in one: those checks give
@@ -128,7 +128,7 @@ class _Deepest:
 def _asked(
     subject: Subject, player: Any, state: Isolation, millis: float, *, silent: float = SILENT
 ) -> list[Put]:
-    """Return the actions that a player puts in time; `note` is the depth searched before each."""
+    """Return the actions that a player queues in time; `note` is the depth searched before each."""
     watch, place = _Deepest(state), Place(state)
     puts, wrong = all_puts(
         player,
@@ -221,7 +221,7 @@ def has_player(subject: Subject) -> str:
 
 
 def puts_legal_actions(subject: Subject) -> str:
-    """Check that the player puts legal actions in time, as either player and from the first ply."""
+    """Check that the player queues legal actions in time, as first and as second player."""
     for plies in PLIES:
         state = random_state(plies)
         _asked(subject, _made(subject, state.player()), state, MOVE_MILLIS)
@@ -237,10 +237,10 @@ def sees_the_end(subject: Subject) -> str:
         if put.action not in _winning(state):
             missed.append((state, put.action))
     if not missed:
-        return f"wins in one, {NEAR} times of {NEAR}"
+        return f"wins in one move in {NEAR} of {NEAR} positions"
     state, action = missed[0]
     raise Finding(
-        f"misses a win in one, {len(missed)} times of {NEAR}",
+        f"misses a win in one move in {len(missed)} of {NEAR} positions",
         (
             "One action here leaves the opponent without a move. A search finds it at depth 1 if "
             "it calls state.terminal_test() and state.utility(self.player_id).",
@@ -271,7 +271,7 @@ def plays_games(subject: Subject) -> str:
 
 
 def looks_further(subject: Subject) -> str:
-    """Warn if the player does not look ahead, or neither deepens nor puts several actions."""
+    """Warn if the player does not look ahead, or neither deepens nor queues several actions."""
     state = random_state(PLIES[3])
     reached, puts = [], 0
     for millis in (MOVE_MILLIS, LONG_MILLIS):

@@ -64,25 +64,25 @@ class Conditions:
 
 
 def is_successor(students: Sequence[Student]) -> bool:
-    """Return whether all readable submissions of a class are for the successor's 11×9 game."""
+    """Return whether all readable submissions are for the successor course's 11×9 game."""
     known = [student.submission for student in students if student.submission is not None]
     return bool(known) and all(one.generation.on_11x9 for one in known)
 
 
 def usual_opponents(students: Sequence[Student]) -> tuple[str, ...]:
-    """Return the default opponents: the seven of the class's protocol, or the successor's."""
+    """Return the opponents by default: the seven of the class's tournament, or those for 11×9."""
     return tuple(SAMPLES) if is_successor(students) else PROTOCOLS[protocol_of(students)].opponents
 
 
 def protocol_of(students: Sequence[Student]) -> str:
-    """Return the protocol of a class: that of the newest generation in it."""
+    """Return the tournament, 2017a or 2017b, that belongs to the newest submission of a class."""
     known = {student.submission.generation for student in students if student.submission}
     latest = [one for one in all_generations() if one in known and not one.on_11x9]
     return latest[0].protocol if latest else "2017a"
 
 
 def in_protocol(opponents: Sequence[str], students: Sequence[Student]) -> tuple[str, ...]:
-    """Return the opponents; names of the course's agents get the class's protocol as a prefix."""
+    """Return the opponents, with ``2017a:`` or ``2017b:`` before names of the course's agents."""
     if is_successor(students):
         return tuple(opponents)
     protocol = protocol_of(students)

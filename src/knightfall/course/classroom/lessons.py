@@ -63,7 +63,10 @@ class Misunderstanding:
 
 @dataclass(frozen=True)
 class Opinion:
-    """How well a score chooses moves without search, in `of` positions with a real choice."""
+    """How well a score function chooses moves without search.
+
+    It is tested in `of` positions in which some moves win and some lose.
+    """
 
     right: float
     """Number of winning moves chosen; among equal best scores the share of winning moves counts."""
@@ -183,7 +186,9 @@ def from_json(text: str) -> Lessons:
 
 def _count_and_detail(each: list[Any]) -> tuple[int, str]:
     if len(each) != 2 or type(each[0]) is not int or not isinstance(each[1], str):
-        raise KnightfallError(f"{each!r} is not a list of a number of games and a text")
+        raise KnightfallError(
+            f"{each!r} must be a list of two items: a number of games, and a text"
+        )
     return each[0], each[1]
 
 
@@ -281,7 +286,7 @@ def _blunder(opponent: str, choice: Choice, truth: Solver) -> Blunder:
 
 
 def _asked(choices: Sequence[Choice], agent: str) -> tuple[Asked, str]:
-    """Return the choices with the score of each move, and why scores are missing, or "".
+    """Return the choices with the agent's score of each move, and an error message or "".
 
     Choices with a score that is not a number are left out.
     """

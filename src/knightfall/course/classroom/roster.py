@@ -171,10 +171,13 @@ def _submission(path: Path, generation: str) -> Submission:
     if path.name.lower().endswith(ARCHIVES) and path.is_file():
         raise KnightfallError(f"{path.name} is an archive: unpack it into a folder")
     if parse_reference(str(path)).path != str(path):
-        raise KnightfallError(f"{path.name} ends like a choice of class (#Class): rename it")
+        raise KnightfallError(
+            f"{path.name}: the end of this name would be read as the choice of a class, #Class: "
+            "rename the file or folder"
+        )
     found = read_submission(str(path), generation)
     if not found.players and not found.scores:
-        raise KnightfallError(f"{found.file.name} has no player class and no score")
+        raise KnightfallError(f"{found.file.name} has neither a player class nor a score function")
     return found
 
 

@@ -1,4 +1,4 @@
-"""A class of the successor: submissions for 11×9 against that course's players and one another.
+"""Games of a class on 11×9: submissions for the successor course, its players as opponents.
 
 The store does not support boards of 99 cells.  Results are kept as lines of a file in the output
 folder instead, each under a key made from everything that decides its game.  A game whose key is in

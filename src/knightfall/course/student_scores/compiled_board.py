@@ -41,7 +41,7 @@ PLAYER = _i64
 
 
 class GameType(types.Type):  # type: ignore[misc]
-    """Numba type of a course board; with `lists` its moves are real lists, otherwise `Cells`."""
+    """Numba type of a course board; its methods return Numba lists if `lists`, else `Cells`."""
 
     def __init__(self, *, lists: bool) -> None:
         self.lists = lists
@@ -86,7 +86,7 @@ def _board(game: Any) -> Any:
 
 
 def asking(kind: GameType, score: Any) -> Any:
-    """Wrap a compiled score(game, player) as a function of a heuristic's five arguments."""
+    """Return a function with a heuristic's five arguments that calls a score(game, player)."""
     make = _MAKERS[kind]
 
     def asked(board: Any, open: Any, me: Any, opp: Any, to_move: Any) -> Any:

@@ -1,8 +1,8 @@
 """Compile a student's score with Numba, or report why that is not possible.
 
 Numba cannot call a plain Python function, iterate over a generator or use a module's list.  So each
-function gets a rewritten copy, its twin: called functions are replaced by their twins, generators
-inside calls such as sum() by lists, and constant lists by tuples.  Random scores are rejected.  The
+function gets a rewritten copy: called functions are replaced by their copies, generators inside
+calls such as sum() by lists, and constant lists by tuples.  Random scores are rejected.  The
 compiled score is accepted only if it agrees with Python on sample positions.
 """
 
@@ -56,10 +56,10 @@ CONSUMERS = ("sum", "min", "max", "any", "all", "len", "list", "tuple", "set", "
 
 
 class NotCompilable(Exception):
-    """Raised for a score that uses random numbers: a heuristic must not change its value."""
+    """Raised for a score that uses random numbers: a heuristic must be deterministic."""
 
 
-class Twins:
+class NumbaCopies:
     """The rewritten, compilable copies of a score and of all functions that it calls."""
 
     def __init__(self, **options: Any) -> None:
@@ -72,11 +72,11 @@ class Twins:
             code = _rewritten(function) or function.__code__
             # Numba supports a recursive function only in a module that can be imported.
             names: dict[str, Any] = {"__builtins__": builtins, "__name__": __name__}
-            twin = FunctionType(
+            copy = FunctionType(
                 code, names, function.__name__, function.__defaults__, function.__closure__
             )
-            twin.__kwdefaults__ = function.__kwdefaults__
-            self._made[function] = compile_later(twin, cache=False, **self._options)
+            copy.__kwdefaults__ = function.__kwdefaults__
+            self._made[function] = compile_later(copy, cache=False, **self._options)
             for name, line in _globals(code):
                 if name in function.__globals__:
                     names[name] = self._ready(function.__globals__[name], name, line)
@@ -86,7 +86,7 @@ class Twins:
         return self._made[function]
 
     def _ready(self, value: Any, name: str, line: int | None) -> Any:
-        """Return what replaces a global value in compiled code; raise `NotCompilable` if random."""
+        """Return a global's replacement in compiled code; raise `NotCompilable` if it is random."""
         if _is_random(value):
             raise NotCompilable(_random(name, line))
         if isinstance(value, FunctionType):
@@ -97,14 +97,14 @@ class Twins:
 
 
 class _Module(ModuleType):
-    """A stand-in for a student's or course module; its functions are the copies in `Twins`."""
+    """Stands in for a student's or course module; its functions are copies in `NumbaCopies`."""
 
-    def __init__(self, module: ModuleType, twins: Twins) -> None:
+    def __init__(self, module: ModuleType, copies: NumbaCopies) -> None:
         super().__init__(module.__name__)
-        self._module, self._twins = module, twins
+        self._module, self._copies = module, copies
 
     def __getattr__(self, name: str) -> Any:
-        return self._twins._ready(getattr(self._module, name), name, None)
+        return self._copies._ready(getattr(self._module, name), name, None)
 
 
 # -- global names of a function --------------------------------------------------------------
@@ -241,7 +241,7 @@ def _rewritten(function: FunctionType) -> CodeType | None:
 
 
 def _print(*values: Any) -> None:
-    """Do nothing, like `silent`, whose keyword arguments Numba does not support."""
+    """Do nothing; replaces `silent`, whose keyword arguments Numba does not support."""
 
 
 def _any(values: Any) -> bool:
@@ -295,10 +295,10 @@ def _compiled(score: FunctionType) -> tuple[Any, str]:
 
 
 def _machine_code(kind: GameType, score: FunctionType) -> Any:
-    twin = Twins(**CHECKED).of(score)
-    with typeinfer.register_dispatcher(twin):  # it may call itself
-        twin.compile((kind, PLAYER))
-    asked = compile_later(asking(kind, twin), cache=False, **CHECKED)
+    copy = NumbaCopies(**CHECKED).of(score)
+    with typeinfer.register_dispatcher(copy):  # it may call itself
+        copy.compile((kind, PLAYER))
+    asked = compile_later(asking(kind, copy), cache=False, **CHECKED)
     asked.compile(USERS)
     return guard(asked)
 

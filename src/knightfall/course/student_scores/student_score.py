@@ -55,20 +55,21 @@ class StudentScore(SchemeFunction):
         return replace(self, path=Reference(self.path).absolute().path)
 
     def submission(self) -> Submission:
-        """Read the submission; raise `KnightfallError` unless it has this score for 7×7."""
+        """Read the submission; raise `KnightfallError` if it lacks this score or is for 11×9."""
         file = find_file(self.path)
         status = file.stat()
         found = _read(file, status.st_mtime_ns, status.st_size)
         found.check("", self.name)
         if found.generation.on_11x9:
             raise KnightfallError(
-                f"heuristic {self}: {found.file.name} is for the successor's game on 11×9; only "
-                "scores for the course's 7×7 game can be heuristics"
+                f"heuristic {self}: {found.file.name} is written for the 11×9 game of the course's "
+                "successor; only score functions for the 7×7 game can be heuristics"
             )
         if self.name in {player.name for player in found.players}:
             raise KnightfallError(
-                f"heuristic {self}: {self.name} is a player class; a heuristic needs a function of "
-                f"game and player, as in {FORM}.  As an agent, the player is {self}"
+                f"heuristic {self}: {self.name} is a player class, but a heuristic must be a "
+                f"function (game, player), as in {FORM}; where an agent is expected, {self} is "
+                "this player"
             )
         return found
 
@@ -82,7 +83,9 @@ class StudentScore(SchemeFunction):
         if score is None:
             score = found.generation.sample_players.get(self.name)
         if not isinstance(score, FunctionType) or not _takes_two(score):
-            raise KnightfallError(f"{what} {self}: {self.name!r} is not a function (game, player)")
+            raise KnightfallError(
+                f"{what} {self}: {self.name!r} is not a function of two arguments, game and player"
+            )
         return score
 
     def as_heuristic(self) -> Score:

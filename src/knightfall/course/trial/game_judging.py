@@ -1,4 +1,4 @@
-"""Judge a submission's games: won positions kept, resignations, losses with moves left.
+"""Judge a submission's games: how often it keeps a won position, resigns, or loses by a failure.
 
 A submission that never makes a legal move loses every game at its first turn.  That says nothing
 about how it plays, so it gets no rank, no rating and no verdict.
@@ -39,7 +39,7 @@ _ANSWER = re.compile(r"answered (.*?)(?:, which is none of its legal moves)?$")
 
 
 class PlayedGames(Protocol):
-    """The games of a plan: a stored `Run`, or a copy of its games."""
+    """A plan and its games: a stored `Run`, or a copy of one in memory."""
 
     @property
     def plan(self) -> Plan:
@@ -63,14 +63,14 @@ class NeverMoved:
 
     @property
     def words(self) -> str:
-        """Return the finding as a verb phrase."""
+        """Return a verb phrase such as ``never made a move: answered (9, 9) in 40 of 40 games``."""
         said = " or ".join(self.answers)
         games = "the only game" if self.games == 1 else f"{self.games} of {self.games} games"
         return f"never made a move: answered {said} in {games}"
 
     @property
     def picture(self) -> str:
-        """Return the position of its first answer as a text picture."""
+        """Return a text picture of the position in which the submission answered first."""
         return picture(Position.from_fen(self.fen))
 
 

@@ -150,7 +150,7 @@ FEW_GAMES = 8
 
 @dataclass(frozen=True, slots=True)
 class SuccessorGame:
-    """A game to be played: the strings of the first and second player, and the opening's number."""
+    """A game to be played: its players as strings, such as ``course:PATH``, and its opening."""
 
     first: str
     second: str
@@ -205,7 +205,7 @@ def play_all(
 
 
 def _player_of_games() -> Callable[[SuccessorGame], Result]:
-    """Return `play`; a worker calls this after it has imported the module."""
+    """Return `play`: the setup function that `parallel_map` calls once in each worker."""
     return play
 
 
@@ -251,7 +251,10 @@ def _played(game: SuccessorGame) -> Result:
 
 
 def entered(name: str) -> str:
-    """Return a player's string with absolute paths; raise `KnightfallError` if not for 11×9."""
+    """Check that a player plays on 11×9; return its string with absolute paths.
+
+    Raise `KnightfallError` if the player is unknown or plays on 7×7.
+    """
     if name in SAMPLES:
         return name
     try:
@@ -279,7 +282,10 @@ Act = Callable[[Isolation], int]
 
 
 def _player(text: str, seat: int, seed: int, game: ExitStack) -> Act:
-    """Return the function that chooses a player's moves; `game` closes its process, if any."""
+    """Return the function that chooses a player's moves.
+
+    A submission gets a process of its own, which ends when the stack `game` is closed.
+    """
     if text in SAMPLES:
         return _sample(SAMPLES[text](seat))
     agent = cached_agent(text)

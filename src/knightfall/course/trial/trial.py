@@ -60,7 +60,8 @@ def trial_plan(
     found = checked(reference)
     if found.generation.on_11x9:
         raise KnightfallError(
-            f"{found.file} plays the successor's game on 11×9; this tournament is on 7×7"
+            f"{found.file} is written for the 11×9 game of the course's successor; this tournament "
+            "is on 7×7"
         )
     protocol = found.generation.protocol
     rules = PROTOCOLS[protocol]

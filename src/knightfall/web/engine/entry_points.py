@@ -153,7 +153,7 @@ def perft(base: int, open: Bits, mover: int, waiter: int, depth: int) -> int:
 
 @compiled(HEURISTIC, cache=False)
 def static_reach(board: Any, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Evaluate `static_reach(r)`, with r taken from the part of the sum being evaluated."""
+    """Evaluate `static_reach(r)`, where r is the parameter of the part being evaluated."""
     r = _sum_at(address_of(board) + _u64(SUM_AT - BOARD_AT), _u64(0)).current
     return _static(board, open, me, r) - _static(board, open, opp, r)
 
@@ -245,7 +245,7 @@ def add_part(
 
 @exported(_i64(_u64, _u64, _u64))
 def sum_asks(base: int, address: int, open: Bits) -> int:
-    """Return 1 if the sum evaluates the heuristic at an address while these cells are open."""
+    """Return 1 if the sum evaluates the heuristic at `address` when these cells are open."""
     work = _sum_at(base + _u64(SUM_AT), _u64(0))
     phase = count(open) / _board_at(base + _u64(BOARD_AT), _u64(0)).cells
     for part in range(work.parts):
@@ -351,7 +351,7 @@ def search(
 
 @exported(_f64(_u64, _i64))
 def answer(base: int, which: int) -> float:
-    """Return a result of the last search.
+    """Return one result of the last search, selected by `which`.
 
     `which` is 0 for the move, 1 score, 2 depth, 3 nodes, 4 length of the principal variation.
     """
@@ -369,7 +369,7 @@ def answer(base: int, which: int) -> float:
 
 @exported(_i64(_u64, _i64))
 def line(base: int, ply: int) -> int:
-    """Return a move of the last search's principal variation."""
+    """Return the move at `ply` of the last search's principal variation."""
     return _i64(_search_at(base + _u64(SEARCH_AT), _u64(0)).pv[ply])  # type: ignore[no-any-return]
 
 

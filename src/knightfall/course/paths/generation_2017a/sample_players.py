@@ -1,4 +1,4 @@
-"""Replaces the module `sample_players` of the course's generation 2017a, with its names."""
+"""Module `sample_players` for submissions of generation 2017a, as in the course."""
 
 from random import randint as randint
 

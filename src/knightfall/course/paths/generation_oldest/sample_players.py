@@ -1,4 +1,4 @@
-"""Replaces the module `sample_players` of the course's generation "oldest", with its names."""
+"""Module `sample_players` for submissions of generation "oldest", as in the course."""
 
 from random import randint as randint
 

@@ -1,4 +1,4 @@
-"""Replaces the module `sample_players` of the course's successor, with its names."""
+"""Module `sample_players` for submissions to the successor course, as in that course."""
 
 import logging
 import pickle

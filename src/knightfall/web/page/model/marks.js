@@ -9,7 +9,7 @@ import { plies } from "./words.js";
 /**
  * A mark on a cell: lines of text, the largest first; the class that tints the cell; the same for screen readers;
  * and how strongly the cell is tinted, from 0 to 1.
- * @typedef {{lines: string[], kind: string, told: string, heat?: number}} Mark
+ * @typedef {{lines: string[], kind: string, description: string, heat?: number}} Mark
  */
 
 /** @param {Truth | null} truth */
@@ -31,7 +31,7 @@ export const inPlies = (number) => (number ? ` in ${plies(number)}` : "");
  */
 export function truthMark({ wins, plies: length }) {
   const text = `${wins ? "✓" : "✗"}${length ?? ""}`;
-  return { lines: [text], kind: wins ? "won" : "lost", told: `${wins ? "wins" : "loses"}${inPlies(length)}` };
+  return { lines: [text], kind: wins ? "won" : "lost", description: `${wins ? "wins" : "loses"}${inPlies(length)}` };
 }
 
 /**
@@ -49,16 +49,16 @@ export function marksOf(truth, opinions, names = []) {
   const cells = new Set([...Object.keys(truth ?? {}), ...Object.keys(opinions ?? {})].map(Number));
   for (const cell of cells) {
     const one = truth?.[cell];
-    const mark = one ? truthMark(one) : { lines: [], kind: "valued", told: "" };
-    const told = mark.told ? [mark.told] : [];
+    const mark = one ? truthMark(one) : { lines: [], kind: "valued", description: "" };
+    const parts = mark.description ? [mark.description] : [];
     (opinions?.[cell] ?? []).forEach((value, which) => {
       const liked = value === best[which];
       const wrong = liked && one && !one.wins && hasWin(truth);
       mark.lines.push(`${rounded(value)}${wrong ? " !" : ""}`);
       const favourite = `${liked ? ", its choice" : ""}${wrong ? ", against the truth" : ""}`;
-      told.push(`${names[which]} ${rounded(value)}${favourite}`);
+      parts.push(`${names[which]} ${rounded(value)}${favourite}`);
     });
-    marks[cell] = { ...mark, told: told.join(", ") };
+    marks[cell] = { ...mark, description: parts.join(", ") };
   }
   return marks;
 }

@@ -376,8 +376,8 @@ export class Puzzles {
     this.say(right, "good");
     const reply = await this.best(after.position);
     await this.play(after, reply);
-    const told = `${nameOf(now.position, reply)} holds out longest.`;
-    this.say(`${right} ${told} Go on and win, or take the next puzzle.`, "good");
+    const message = `${nameOf(now.position, reply)} holds out longest.`;
+    this.say(`${right} ${message} Go on and win, or take the next puzzle.`, "good");
   }
 
   /**

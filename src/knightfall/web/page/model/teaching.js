@@ -64,11 +64,11 @@ export class Teacher {
     const replies = mine && Object.values(await play.study.verdicts(mine.position));
     if (play.node !== node || play.state.message || winner !== other(play.game.you)) return;
     const winning = replies?.filter((one) => one.wins).length;
-    const told =
+    const message =
       mine && replies
         ? `After ${nameOf(node.position, Number(mine.cell))}, ${winning} of ${replies.length} replies win. `
         : "Against best play this is lost, as it is for most runners. ";
-    play.say(`${told}Try to hold out, with moves after which only few replies win.`);
+    play.say(`${message}Try to hold out, with moves after which only few replies win.`);
   }
 
   /**
@@ -84,12 +84,12 @@ export class Teacher {
     if (play.node !== node || !truth[cell]) return;
     const name = nameOf(node.position, cell);
     const winning = winningCells(truth).map((one) => nameOf(node.position, one));
-    const told = truth[cell].wins
+    const message = truth[cell].wins
       ? `Your ${name} kept the win.`
       : winning.length
         ? `Your ${name} threw the win away: ${winning.join(", ")} won.`
         : `Your ${name} was lost like every other move.`;
-    play.say(`${told} You to move.`, truth[cell].wins ? "good" : winning.length ? "bad" : "");
+    play.say(`${message} You to move.`, truth[cell].wins ? "good" : winning.length ? "bad" : "");
   }
 
   /**

@@ -147,12 +147,12 @@ function drawNotes({ look, settings }) {
     const key = el("i", { class: "cluster-key", "aria-hidden": "true" });
     legend.append(el("br"), key, ` ${clusterSentence(position, look.cluster)}`);
   }
-  const told = explanations(position, look.seen);
+  const reasons = explanations(position, look.seen);
   const images = Object.entries(look.reflections ?? {}).map(
     ([cell, reply]) => `${nameOf(position, Number(cell))} by ${nameOf(position, reply)}`,
   );
-  if (images.length && settings.mirror) told.mirror += ` Here: ${images.join(", ")}.`;
-  for (const layer of LAYERS) byId(`why-${layer}`).textContent = told[layer];
+  if (images.length && settings.mirror) reasons.mirror += ` Here: ${images.join(", ")}.`;
+  for (const layer of LAYERS) byId(`why-${layer}`).textContent = reasons[layer];
 }
 
 /** @param {State} state */

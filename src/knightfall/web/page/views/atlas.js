@@ -79,7 +79,7 @@ function draw(atlas) {
     boardById("atlas").show({ position, targets: all, marks: replyMarks(replies) });
     drawReplies(nameOf(empty, first), Object.values(replies));
   }
-  if (atlas.state.wrong) byId("atlas-told").prepend(el("span", { class: "bad" }, atlas.state.wrong), " ");
+  if (atlas.state.wrong) byId("atlas-text").prepend(el("span", { class: "bad" }, atlas.state.wrong), " ");
   drawLaw(atlas);
 }
 
@@ -121,7 +121,7 @@ function heatMarks(shares) {
         lines: [String(won), `of ${all}`],
         kind: "heat",
         heat: high > low ? (won / all - low) / (high - low) : 0.5,
-        told: `the first player wins ${won} of ${all} openings from here`,
+        description: `the first player wins ${won} of ${all} openings from here`,
       },
     ]),
   );
@@ -141,7 +141,7 @@ function replyMarks(replies) {
         lines: [`${wins ? "2" : "1"}${broken ? "!" : ""}`, String(plies)],
         kind: wins ? "lost" : "won",
         heat: high > low ? (high - plies) / (high - low) : 0.5,
-        told:
+        description:
           `the ${wins ? "second" : "first"} player wins in ${plies} plies` +
           (broken ? `, an exception: the runner wins${mirrors ? " by mirroring" : ""}` : ""),
       },
@@ -153,7 +153,7 @@ function replyMarks(replies) {
 function drawTotals(shares) {
   const all = shares.reduce((sum, one) => sum + one.all, 0);
   const won = shares.reduce((sum, one) => sum + one.won, 0);
-  byId("atlas-told").textContent = all
+  byId("atlas-text").textContent = all
     ? `Of ${all} openings the first player wins ${won}, the second ${all - won}.`
     : "Counting …";
   byId("atlas-key").textContent =
@@ -167,7 +167,7 @@ function drawTotals(shares) {
 function drawReplies(name, rows) {
   const won = rows.filter((row) => !row.wins).length;
   const odd = rows.filter((row) => row.broken).length;
-  byId("atlas-told").textContent =
+  byId("atlas-text").textContent =
     `First knight on ${name}: the first player, who moves, wins ${won} of ${rows.length} openings (1), the second ` +
     `player ${rows.length - won} (2)${odd ? `; ${odd} of them against the law (!)` : ""}.`;
   byId("atlas-key").textContent =

@@ -186,7 +186,7 @@ export class KnightBoard extends HTMLElement {
         : cluster?.cells.includes(cell)
           ? "in open_cluster’s window"
           : "";
-    const words = [nameOf(position, cell), is, target ? "legal move" : "", mark?.told ?? "", framed];
+    const words = [nameOf(position, cell), is, target ? "legal move" : "", mark?.description ?? "", framed];
     button.setAttribute("aria-label", words.filter(Boolean).join(", "));
     button.setAttribute("aria-disabled", String(!target));
   }

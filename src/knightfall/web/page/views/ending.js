@@ -67,12 +67,12 @@ function factsOf({ game, verdict, ladder }, won) {
   const move = (/** @type {import("../model/tree.js").Node} */ node) =>
     `${nameOf(node.position, Number(node.cell))} at move ${tree.line(node).length}`;
   if (winner) {
-    const told = !agent
+    const message = !agent
       ? `From the start, ${NAMES[winner]} could have won.`
       : winner === you
         ? "From the start, this game was won for you."
         : "From the start, this game was lost for you against best play.";
-    parts.push(el("p", {}, told));
+    parts.push(el("p", {}, message));
   } else if (done) parts.push(el("p", {}, "It takes too long to compute who was winning at the start."));
   if (mistake?.node.parent) {
     const { node, better } = mistake;

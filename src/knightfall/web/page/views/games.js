@@ -39,7 +39,7 @@ export function addGamesView(store) {
 function drawGames({ games, ladder }, undoable) {
   const name = (/** @type {string} */ vs) => opponentName({ text: vs }, ladder);
   const open = games.filter(({ winner }) => !winner).length;
-  byId("games-told").textContent = games.length
+  byId("games-text").textContent = games.length
     ? `${many(games.length, "game")}, kept in this browser only${open ? `; ${open} not over` : ""}.`
     : undoable
       ? "All games are forgotten."

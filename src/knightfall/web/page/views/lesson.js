@@ -81,7 +81,7 @@ export class Lesson {
     if (this.step === STEPS.length - 1 && moves.length) {
       byId("lesson-said").textContent = "Black can still move. Jump to the cell that Black needs: it is marked.";
       const needed = await this.play.engines.rules.ask("look", { position: { ...this.position, side: "b" } });
-      const mark = { lines: ["!"], kind: "needed", told: "the cell that Black needs" };
+      const mark = { lines: ["!"], kind: "needed", description: "the cell that Black needs" };
       const marks = Object.fromEntries(needed.moves.map((one) => [one, mark]));
       boardById("lesson-board").show({ position: this.position, targets: this.moves, marks });
       return;

@@ -36,7 +36,7 @@ export function addNewGameDialog(play) {
     (state) => {
       const here = state.dialog === "here";
       byId("h-choose").textContent = here ? "Play from here against …" : "New game";
-      byId("here-told").hidden = !here;
+      byId("here-text").hidden = !here;
       for (const row of /** @type {NodeListOf<HTMLElement>} */ (form.querySelectorAll("[data-new]"))) row.hidden = here;
       byId("choose-said").textContent = state.wrong;
       if (isOpen(state) && !dialog.open) dialog.showModal();
@@ -58,7 +58,7 @@ function drawOpponents({ store }) {
     /** @type {string} */ value,
     /** @type {Node | string} */ picture,
     /** @type {string} */ name,
-    /** @type {string} */ told,
+    /** @type {string} */ description,
   ) =>
     el(
       "button",
@@ -70,7 +70,7 @@ function drawOpponents({ store }) {
         onclick: () => store.set({ choice: { ...store.state.choice, opponent: value }, wrong: "" }),
       },
       picture,
-      el("span", {}, el("strong", {}, name), el("small", {}, told)),
+      el("span", {}, el("strong", {}, name), el("small", {}, description)),
     );
   const sign = (/** @type {string} */ text) => el("span", { class: "sign", "aria-hidden": "true" }, text);
   byId("faces").replaceChildren(
@@ -93,7 +93,7 @@ function drawChoice({ choice, settings, ladder, offers }, form) {
   byId("agent-row").hidden = choice.opponent !== "own";
   const rung = ladder.find(({ agent }) => agent === choice.opponent);
   const offer = offers.find(({ agent }) => agent === choice.opponent);
-  byId("opponent-told").textContent = rung
+  byId("opponent-text").textContent = rung
     ? `${rung.name} is ${rung.agent}: ${rating(rung)} in a league of the seven.`
     : offer
       ? `${offer.shown} is played by ${opponentName({ text: offer.agent }, ladder)}.`

@@ -78,7 +78,7 @@ function draw({ data, now, message, record }, today) {
   const daily = number === puzzleOfDay(today, all);
   boardById("puzzle").show({ position, targets: seen.moves, marks, last });
   const words = [bandOf(puzzle), daily ? "today’s" : "", record.solved.includes(puzzle.fen) ? "solved" : ""];
-  byId("puzzle-told").textContent = `Puzzle ${number} of ${all}: ${words.filter(Boolean).join(", ")}.`;
+  byId("puzzle-text").textContent = `Puzzle ${number} of ${all}: ${words.filter(Boolean).join(", ")}.`;
   const solved = data.puzzles.filter(({ fen }) => record.solved.includes(fen)).length;
   byId("puzzle-score").textContent =
     `Solved ${solved} of ${all}. In a row at the first try: ${record.row}, at most ${record.longest}.`;
@@ -96,9 +96,9 @@ function draw({ data, now, message, record }, today) {
  */
 function missesText({ grade, misses, plies, game: [, first, second, played], themes }, { rungs, tries }) {
   const each = rungs.map((name, at) => `${name} ${misses[at]}`);
-  const told = themes.map((theme) => THEMES[theme]).filter(Boolean);
+  const phrases = themes.map((theme) => THEMES[theme]).filter(Boolean);
   return (
     `Missed in ${grade} % of the ladder’s tries; of ${tries} tries each, ${each.join(", ")}. A win${inPlies(plies)}, ` +
-    `from a game ${rungs[first]} – ${rungs[second]} after ${played} plies. Here ${told.join("; ")}.`
+    `from a game ${rungs[first]} – ${rungs[second]} after ${played} plies. Here ${phrases.join("; ")}.`
   );
 }

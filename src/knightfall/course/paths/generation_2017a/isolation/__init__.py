@@ -1,4 +1,4 @@
-"""Replaces the package `isolation` of the course's generation 2017a, with its names."""
+"""Package `isolation` for submissions of generation 2017a, as in the course."""
 
 from isolation import isolation  # type: ignore[import-not-found]
 from isolation.isolation import Board  # type: ignore[import-not-found]

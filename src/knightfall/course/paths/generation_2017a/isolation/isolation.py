@@ -1,4 +1,4 @@
-"""Replaces the module `isolation.isolation` of the course's generation 2017a, with its names."""
+"""Module `isolation.isolation` for submissions of generation 2017a, as in the course."""
 
 import random
 import timeit

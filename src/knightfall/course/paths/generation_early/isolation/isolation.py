@@ -1,4 +1,4 @@
-"""Replaces the module `isolation.isolation` of the course's generation "early", with its names."""
+"""Module `isolation.isolation` for submissions of generation "early", as in the course."""
 
 import random
 import timeit

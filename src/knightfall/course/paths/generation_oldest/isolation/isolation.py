@@ -1,4 +1,4 @@
-"""Replaces the module `isolation.isolation` of the course's generation "oldest", with its names."""
+"""Module `isolation.isolation` for submissions of generation "oldest", as in the course."""
 
 import timeit
 from copy import copy, deepcopy

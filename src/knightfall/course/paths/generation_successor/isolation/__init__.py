@@ -1,4 +1,4 @@
-"""Replaces the package `isolation` of the course's successor, with its names."""
+"""Package `isolation` for submissions to the successor course, as in that course."""
 
 from multiprocessing import Pipe as Pipe
 from multiprocessing import Process as Process

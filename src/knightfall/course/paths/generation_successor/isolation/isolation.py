@@ -1,4 +1,4 @@
-"""Replaces the module `isolation.isolation` of the course's successor, with its names."""
+"""Module `isolation.isolation` for submissions to the successor course, as in that course."""
 
 from enum import IntEnum
 from typing import NamedTuple
