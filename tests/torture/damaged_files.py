@@ -23,13 +23,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from arena_helpers import ENGINE, fake_plan, fake_run
+from arena_helpers import ENGINE, VERSIONS, fake_pair, fake_plan, fake_run
+from torture.forged_stores import SWAPS, changed, endless, forge_schema, orphaned
 from torture.mutations import JUNK_VALUES, changed_somewhere, damaged
 
 from knightfall.arena.export_run import export_lines
 from knightfall.arena.import_run import import_run
 from knightfall.arena.plan import Plan
 from knightfall.arena.reports import report_on
+from knightfall.arena.results import results
 from knightfall.arena.store import Run, Store
 from knightfall.arena.store_file import IN_MEMORY, RUN_TABLES
 from knightfall.arena.stored_games import scoresheet
@@ -94,6 +96,9 @@ def kinds(folder: Path) -> dict[str, Kind]:
         "run (jsonl)": Kind(_runs(folder), _read_run, _wound_run),
         "store": Kind(_stores(folder), read_store),
         "store, rows": Kind(_stores(folder), read_store, _wound_rows),
+        "store, schema": Kind(_stores(folder), _forged_reader(folder), forge_schema),
+        "store, other runs": Kind(_stores(folder)[:1], _forged_reader(folder), _forge_runs),
+        "store, endless": Kind(_stores(folder)[1:], _forged_reader(folder), _forge_structure),
         "saved game": Kind(_saved(), _read_saved, suffix=".json"),
         "game as text": Kind(_texts(folder), _read_text),
         "book": Kind(_books(), lambda path: read_book(str(path))),
@@ -113,7 +118,7 @@ def kinds(folder: Path) -> dict[str, Kind]:
 
 
 PLANS = (
-    fake_plan(1, 4, board="5x5", stop={"rule": "sprt", "elo0": 0.0, "elo1": 10.0}),
+    fake_plan(1, 3, board="5x5", stop={"rule": "sprt", "elo0": 0.0, "elo1": 10.0}),
     fake_plan(2, 2, board="4x4", kind="league", files={"/tmp/x.py": "ab"}),
     fake_plan(
         1, 2, board="4x4", kind="tournament", options={"tests": 1, "protocol": "2017b"},
@@ -238,6 +243,39 @@ def read_store(path: Path) -> None:
     with Store.open(path, read_only=True) as store:
         for info in store.runs():
             _use(store.run(info.id))
+
+
+def _forged_reader(folder: Path) -> Callable[[Path], object]:
+    """Return a reader of forged stores: one that is accepted has the runs of a good one.
+
+    A run that is played into it is stored as it is into a new store.
+    """
+    good = []
+    for name in ("all.sqlite", "run0.sqlite"):
+        with Store.open(folder / name, read_only=True) as store:
+            good.append(_exported(store))
+    plan = fake_plan(1, 3, seed=7)
+    pairs = [fake_pair(task) for task in plan.tasks()]
+
+    def read(path: Path) -> None:
+        with Store.open(path, read_only=True) as store:
+            assert _exported(store) in good
+        with Store.open(path) as store:
+            run = store.begin(plan, ENGINE, VERSIONS)
+            assert run.played == 0
+            run.append(pairs)
+            assert list(run.pairs()) == pairs
+            assert results(run).matches[0].games == 6
+
+    return read
+
+
+def _exported(store: Store) -> list[str]:
+    found = []
+    for info in store.runs():
+        _use(store.run(info.id))
+        found += [*map(repr, info.names), *export_lines(store.run(info.id), "jsonl")]
+    return found
 
 
 def _use(run: Run) -> None:
@@ -372,6 +410,18 @@ def _wound_rows(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
             continue  # SQLite itself refuses it
     db.commit()
     return db.serialize()
+
+
+def _forge_runs(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
+    """Return a store in which a run passes for another, or for one that is not begun yet."""
+    if rng.random() < 0.2:
+        return orphaned(data, rng.choice((1, 2)), 3)
+    return changed(data, *SWAPS[rng.choice(list(SWAPS))])
+
+
+def _forge_structure(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
+    """Return a small store with a table of billions of rows."""
+    return endless(data, rng.choice(["runs", *RUN_TABLES]), rng.randrange(2, 19))
 
 
 def _wound_certificate(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
