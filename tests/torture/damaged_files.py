@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import random
+import signal
 import sqlite3
 import sys
 import tempfile
@@ -17,7 +18,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -59,6 +60,12 @@ from knightfall.studies.published import studies as published_studies
 
 SOURCE = Path(atlas.__file__).parents[1]
 
+MEMORY = 2**32
+"""Most bytes of a process's memory; what is loaded takes a part of them."""
+
+PATIENCE = 120
+"""Seconds after which a reader counts as hung."""
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -68,6 +75,8 @@ class Kind:
     read: Callable[[Path], object]
     wound: Callable[[bytes, list[bytes], random.Random], bytes] = damaged
     suffix: str = ""
+    most: int = 10**6
+    """About how many different damages there are."""
 
 
 @dataclass
@@ -97,8 +106,12 @@ def kinds(folder: Path) -> dict[str, Kind]:
         "store": Kind(_stores(folder), read_store),
         "store, rows": Kind(_stores(folder), read_store, _wound_rows),
         "store, schema": Kind(_stores(folder), _forged_reader(folder), forge_schema),
-        "store, other runs": Kind(_stores(folder)[:1], _forged_reader(folder), _forge_runs),
-        "store, endless": Kind(_stores(folder)[1:], _forged_reader(folder), _forge_structure),
+        "store, other runs": Kind(
+            _stores(folder)[:1], _forged_reader(folder), _forge_runs, most=200
+        ),
+        "store, endless": Kind(
+            _stores(folder)[1:], _forged_reader(folder), _forge_structure, most=500
+        ),
         "saved game": Kind(_saved(), _read_saved, suffix=".json"),
         "game as text": Kind(_texts(folder), _read_text),
         "book": Kind(_books(), lambda path: read_book(str(path))),
@@ -482,7 +495,11 @@ def main(count: int | str = 20_000, workers: int | str = 2, *names: str) -> int:
         found = {name: found[name] for name in names or found}
         print(HEADING, flush=True)
         bad: list[str] = []
-        jobs = [(name, range(start, count, workers)) for name in found for start in range(workers)]
+        jobs = [
+            (name, range(start, min(count, found[name].most), workers))
+            for name in found
+            for start in range(workers)
+        ]
         global _shared
         _shared = found, folder
         with get_context("fork").Pool(workers) as pool:
@@ -502,9 +519,31 @@ _shared: tuple[dict[str, Kind], Path]
 
 
 def _job(job: tuple[str, range]) -> Tally:
+    import resource  # not on Windows
+
     found, folder = _shared
     name, seeds = job
-    return torture(name, found[name], seeds, folder)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    return torture(name, replace(found[name], read=_bounded(found[name].read)), seeds, folder)
+
+
+def _bounded(read: Callable[[Path], object]) -> Callable[[Path], object]:
+    """Return a reader that raises a TimeoutError when it hangs."""
+
+    def hung(*_: object) -> None:
+        raise TimeoutError("it hangs")
+
+    def bounded(path: Path) -> None:
+        signal.signal(signal.SIGALRM, hung)
+        signal.alarm(PATIENCE)
+        try:
+            read(path)
+        except KeyboardInterrupt:  # the alarm, if it comes during a query
+            raise TimeoutError("it hangs in a query") from None
+        finally:
+            signal.alarm(0)
+
+    return bounded
 
 
 def _together(tallies: list[Tally]) -> Tally:
