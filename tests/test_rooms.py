@@ -47,6 +47,8 @@ ROOMS = (
     "arena.version",
     "arena.play",
     "arena.runner arena.snapshot",
+    "arena.store_schema",
+    "arena.store_checks",
     "arena.store_file",
     "arena.store",
     "arena.stored_games",

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import random
+import signal
 import sqlite3
 import sys
 import tempfile
@@ -17,19 +18,21 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from arena_helpers import ENGINE, fake_plan, fake_run
+from arena_helpers import ENGINE, VERSIONS, fake_pair, fake_plan, fake_run
+from torture.forged_stores import SWAPS, changed, endless, forge_schema, orphaned
 from torture.mutations import JUNK_VALUES, changed_somewhere, damaged
 
 from knightfall.arena.export_run import export_lines
 from knightfall.arena.import_run import import_run
 from knightfall.arena.plan import Plan
 from knightfall.arena.reports import report_on
+from knightfall.arena.results import results
 from knightfall.arena.store import Run, Store
 from knightfall.arena.store_file import IN_MEMORY, RUN_TABLES
 from knightfall.arena.stored_games import scoresheet
@@ -57,6 +60,12 @@ from knightfall.studies.published import studies as published_studies
 
 SOURCE = Path(atlas.__file__).parents[1]
 
+MEMORY = 2**32
+"""Most bytes of a process's memory; what is loaded takes a part of them."""
+
+PATIENCE = 120
+"""Seconds after which a reader counts as hung."""
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -66,6 +75,8 @@ class Kind:
     read: Callable[[Path], object]
     wound: Callable[[bytes, list[bytes], random.Random], bytes] = damaged
     suffix: str = ""
+    most: int = 10**6
+    """About how many different damages there are."""
 
 
 @dataclass
@@ -94,6 +105,13 @@ def kinds(folder: Path) -> dict[str, Kind]:
         "run (jsonl)": Kind(_runs(folder), _read_run, _wound_run),
         "store": Kind(_stores(folder), read_store),
         "store, rows": Kind(_stores(folder), read_store, _wound_rows),
+        "store, schema": Kind(_stores(folder), _forged_reader(folder), forge_schema),
+        "store, other runs": Kind(
+            _stores(folder)[:1], _forged_reader(folder), _forge_runs, most=200
+        ),
+        "store, endless": Kind(
+            _stores(folder)[1:], _forged_reader(folder), _forge_structure, most=500
+        ),
         "saved game": Kind(_saved(), _read_saved, suffix=".json"),
         "game as text": Kind(_texts(folder), _read_text),
         "book": Kind(_books(), lambda path: read_book(str(path))),
@@ -113,7 +131,7 @@ def kinds(folder: Path) -> dict[str, Kind]:
 
 
 PLANS = (
-    fake_plan(1, 4, board="5x5", stop={"rule": "sprt", "elo0": 0.0, "elo1": 10.0}),
+    fake_plan(1, 3, board="5x5", stop={"rule": "sprt", "elo0": 0.0, "elo1": 10.0}),
     fake_plan(2, 2, board="4x4", kind="league", files={"/tmp/x.py": "ab"}),
     fake_plan(
         1, 2, board="4x4", kind="tournament", options={"tests": 1, "protocol": "2017b"},
@@ -238,6 +256,39 @@ def read_store(path: Path) -> None:
     with Store.open(path, read_only=True) as store:
         for info in store.runs():
             _use(store.run(info.id))
+
+
+def _forged_reader(folder: Path) -> Callable[[Path], object]:
+    """Return a reader of forged stores: one that is accepted has the runs of a good one.
+
+    A run that is played into it is stored as it is into a new store.
+    """
+    good = []
+    for name in ("all.sqlite", "run0.sqlite"):
+        with Store.open(folder / name, read_only=True) as store:
+            good.append(_exported(store))
+    plan = fake_plan(1, 3, seed=7)
+    pairs = [fake_pair(task) for task in plan.tasks()]
+
+    def read(path: Path) -> None:
+        with Store.open(path, read_only=True) as store:
+            assert _exported(store) in good
+        with Store.open(path) as store:
+            run = store.begin(plan, ENGINE, VERSIONS)
+            assert run.played == 0
+            run.append(pairs)
+            assert list(run.pairs()) == pairs
+            assert results(run).matches[0].games == 6
+
+    return read
+
+
+def _exported(store: Store) -> list[str]:
+    found = []
+    for info in store.runs():
+        _use(store.run(info.id))
+        found += [*map(repr, info.names), *export_lines(store.run(info.id), "jsonl")]
+    return found
 
 
 def _use(run: Run) -> None:
@@ -374,6 +425,18 @@ def _wound_rows(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
     return db.serialize()
 
 
+def _forge_runs(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
+    """Return a store in which a run passes for another, or for one that is not begun yet."""
+    if rng.random() < 0.2:
+        return orphaned(data, rng.choice((1, 2)), 3)
+    return changed(data, *SWAPS[rng.choice(list(SWAPS))])
+
+
+def _forge_structure(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
+    """Return a small store with a table of billions of rows."""
+    return endless(data, rng.choice(["runs", *RUN_TABLES]), rng.randrange(2, 19))
+
+
 def _wound_certificate(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
     """Damage a certificate at random, or forge it: change it and give it a matching checksum."""
     body = data.rpartition(b"sha256 ")[0]
@@ -432,7 +495,11 @@ def main(count: int | str = 20_000, workers: int | str = 2, *names: str) -> int:
         found = {name: found[name] for name in names or found}
         print(HEADING, flush=True)
         bad: list[str] = []
-        jobs = [(name, range(start, count, workers)) for name in found for start in range(workers)]
+        jobs = [
+            (name, range(start, min(count, found[name].most), workers))
+            for name in found
+            for start in range(workers)
+        ]
         global _shared
         _shared = found, folder
         with get_context("fork").Pool(workers) as pool:
@@ -452,9 +519,31 @@ _shared: tuple[dict[str, Kind], Path]
 
 
 def _job(job: tuple[str, range]) -> Tally:
+    import resource  # not on Windows
+
     found, folder = _shared
     name, seeds = job
-    return torture(name, found[name], seeds, folder)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    return torture(name, replace(found[name], read=_bounded(found[name].read)), seeds, folder)
+
+
+def _bounded(read: Callable[[Path], object]) -> Callable[[Path], object]:
+    """Return a reader that raises a TimeoutError when it hangs."""
+
+    def hung(*_: object) -> None:
+        raise TimeoutError("it hangs")
+
+    def bounded(path: Path) -> None:
+        signal.signal(signal.SIGALRM, hung)
+        signal.alarm(PATIENCE)
+        try:
+            read(path)
+        except KeyboardInterrupt:  # the alarm, if it comes during a query
+            raise TimeoutError("it hangs in a query") from None
+        finally:
+            signal.alarm(0)
+
+    return bounded
 
 
 def _together(tallies: list[Tally]) -> Tally:

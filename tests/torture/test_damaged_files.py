@@ -11,11 +11,19 @@ import pytest
 from torture.damaged_files import Kind, kinds, torture
 
 NAMES = (
-    "run (jsonl)", "store", "store, rows", "saved game", "game as text", "book", "atlas",
+    "run (jsonl)", "store", "store, rows", "store, schema", "store, other runs", "store, endless",
+    "saved game", "game as text", "book", "atlas",
     "atlas journal", "certificate", "studies (toml)", "costs (toml)", "grades",
     "students' costs (toml)", "fits (json)", "trials", "lessons of a class",
 )  # fmt: skip
-SLOW = {"store": 20, "store, rows": 20, "run (jsonl)": 50, "studies (toml)": 40}
+SLOW = {
+    "store": 20,
+    "store, rows": 20,
+    "store, schema": 60,
+    "store, endless": 20,
+    "run (jsonl)": 50,
+    "studies (toml)": 40,
+}
 NEVER_REFUSED = ("atlas journal", "grades", "trials")  # an unreadable file is made again
 
 

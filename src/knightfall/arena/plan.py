@@ -255,7 +255,12 @@ class Plan:
 
     def key(self, engine: str) -> str:
         """Return a hash of the plan and the engine's version, which identifies the run."""
-        return hashlib.sha256(f"{engine}\n{self.to_json()}".encode()).hexdigest()[:20]
+        return run_key(self.to_json(), engine)
+
+
+def run_key(plan: str, engine: str) -> str:
+    """Return the key of a plan as JSON and the engine's version (see `Plan.key`)."""
+    return hashlib.sha256(f"{engine}\n{plan}".encode()).hexdigest()[:20]
 
 
 @lru_cache(maxsize=8)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from knightfall.agents import agent_parts, submissions, time_control
-from knightfall.arena.plan import REASONS, Entrant, Plan, Reason
+from knightfall.arena.plan import REASONS, Entrant, Plan, Reason, may_repeat
 from knightfall.arena.standings import (
     EntrantRatings,
     PairOutcomes,
@@ -254,19 +254,22 @@ def results(run: Run) -> Results:
                 f"run {run.id} has win counts with an unknown match, game, winner or reason"
             )
         tallies[tally.match].append(tally)
-    matches = []
+    matches, may_differ = [], may_repeat(plan)
     for number, match in enumerate(plan.matches):
         of_it = tallies[number]
         lost, split, won = (
             sum(tally.games for tally in of_it if tally.game == 0 and tally.score == score)
             for score in (0, 1, 2)
         )
+        repeats = len(range(number, played, len(plan.matches))) - lost - split - won
+        if repeats < 0 or (repeats and not may_differ):
+            raise run.file.damaged(f"the tallies of run {run.id} are not those of its pairs")
         matches.append(
             MatchResult(
                 a=match.a,
                 b=match.b,
                 pairs=(lost, split, won),
-                repeats=len(range(number, played, len(plan.matches))) - lost - split - won,
+                repeats=repeats,
                 of_a=_entrant_result(of_it, ("w", "b")),
                 of_b=_entrant_result(of_it, ("b", "w")),
             )

@@ -14,19 +14,19 @@ stop anywhere, by Ctrl-C or a power cut, and be resumed.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.arena.plan import PairRecord, Plan, Reason
+from knightfall.arena.plan import PairRecord, Plan, Reason, run_key
 from knightfall.arena.store_file import (
     RUN_TABLES,
     SUMS,
@@ -36,7 +36,7 @@ from knightfall.arena.store_file import (
     is_known_ending,
     pairs_from,
 )
-from knightfall.arena.stored_plan import plan_of, read_plan
+from knightfall.arena.stored_plan import read_plan
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError, NotFound
 from knightfall.position import Side
@@ -119,22 +119,12 @@ class StoredGame:
 class Run:
     """A run in a store.  Properties are read anew each time: another process may be writing."""
 
-    def __init__(self, file: StoreFile, id: int, plan: Plan | None = None) -> None:
+    def __init__(self, file: StoreFile, id: int, plan: Plan) -> None:
         self.file = file
         self.id = id
-        if plan is not None:
-            vars(self)["plan"] = plan
+        self.plan = plan
 
     # -- properties ------------------------------------------------------------------------
-
-    @cached_property
-    def plan(self) -> Plan:
-        """The plan of the run."""
-        text = self._text("plan")
-        try:
-            return read_plan(text)
-        except KnightfallError as error:
-            raise self.file.damaged(f"run {self.id}: {error}") from None
 
     @property
     def played(self) -> int:
@@ -249,22 +239,38 @@ class Run:
 
     def outcomes(self) -> Outcomes:
         """Return the results of all pairs, with repeated ones marked."""
-        rows = self.file.rows(  # four numbers packed into one: half a million rows take a second
-            "SELECT 16 * match + 4 * score + 2 * first + (repeats IS NOT NULL) FROM pairs"
-            " WHERE run = ? ORDER BY number",
-            (self.id,),
-            [int],
+        with self.file.snapshot():
+            rows = self.file.rows(  # packed into one number: half a million rows take a second
+                f"SELECT {_NUMBERED} * number + 16 * match + 4 * score + 2 * first"
+                " + (repeats IS NOT NULL) FROM pairs WHERE run = ? ORDER BY number",
+                (self.id,),
+                [int],
+            )
+            tallies = self.file.rows(_TALLIED, (self.id,), [int] * 5)
+        numbers, packed = np.divmod(
+            np.fromiter((row[0] for row in rows), np.int64, len(rows)), _NUMBERED
         )
-        packed = np.fromiter((row[0] for row in rows), np.int64, len(rows))
         matches, scores, firsts = packed // 16, packed // 4 % 4, packed // 2 % 2
-        in_order = np.arange(len(packed)) % len(self.plan.matches) == matches
+        repeats = packed % 2 == 1
+        if not np.array_equal(numbers, np.arange(len(numbers))):
+            raise self.file.damaged(f"the numbers of the pairs of run {self.id} have a gap")
+        in_order = numbers % len(self.plan.matches) == matches
         if not np.all(in_order & (firsts <= scores) & (scores <= firsts + 1)):
             raise self.file.damaged(f"run {self.id} has pairs with an impossible match or score")
+        kinds, counts = np.unique((3 * matches + scores)[~repeats], return_counts=True)
+        found = {
+            divmod(kind, 3): count
+            for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True)
+        }
+        if tallies != [
+            (match, score, count, count, score * count) for (match, score), count in found.items()
+        ]:
+            raise self.file.damaged(f"the tallies of run {self.id} are not those of its pairs")
         return Outcomes(
             matches=matches.astype(np.int32),
             scores=scores.astype(np.int8),
             firsts=firsts.astype(np.int8),
-            repeats=packed % 2 == 1,
+            repeats=repeats,
         )
 
     def sums(self) -> list[MatchSums]:
@@ -298,7 +304,7 @@ class Run:
 
     def pair(self, number: int) -> PairRecord:
         """Return the record of a pair; raise a `KnightfallError` if it is not stored."""
-        found = pairs_from(self.file, self.id, number, 1)
+        found = pairs_from(self.file, self.id, self.plan, number, 1)
         if not found:
             raise KnightfallError(
                 f"run {self.id} has no pair {number}: it has {self.played} pairs, numbered from 0"
@@ -309,7 +315,11 @@ class Run:
         """Yield the records of all pairs that are stored now, in schedule order."""
         played, step = self.played, PAGE // 2
         for start in range(0, played, step):
-            yield from pairs_from(self.file, self.id, start, min(step, played - start))
+            count = min(step, played - start)
+            found = pairs_from(self.file, self.id, self.plan, start, count)
+            if len(found) != count:
+                raise self.file.damaged(f"run {self.id} lacks pairs from {start + len(found)} on")
+            yield from found
 
     def games(
         self,
@@ -357,6 +367,14 @@ class Run:
             last = rows[-1][1], rows[-1][2]
             left = None if left is None else left - size
 
+
+_NUMBERED = 2**32
+
+# For each match and score the games of either number, and those that `a` won.
+_TALLIED = """
+SELECT match, score, sum(games * (game = 0)), sum(games * (game = 1)),
+       sum(games * ((winner = 'w') = (game = 0)))
+FROM tallies WHERE run = ? GROUP BY match, score ORDER BY match, score"""
 
 # CROSS JOIN makes SQLite visit the tables in this order, along the schedule; the plus sign keeps it
 # from scanning a range of pairs where one is looked up.
@@ -408,6 +426,8 @@ class Store:
 
     def __init__(self, file: StoreFile) -> None:
         self.file = file
+        self._plans: dict[int, Plan] = {}
+        self._headings: dict[int, _Heading] = {}
 
     @staticmethod
     def open(path: str | os.PathLike[str] | None = None, *, read_only: bool = False) -> Store:
@@ -431,10 +451,12 @@ class Store:
     ) -> Run:
         """Return the stored run of this plan and engine, or a new one; always a new one if `again`.
 
-        A new run starts with the stored pairs of a run that differs only in its number of pairs.
+        `versions` are stored with a new run, the engine's among them.  A new run starts with the
+        stored pairs of a run that differs only in its number of pairs.
         """
         key = plan.key(engine)
-        text = json.dumps(versions, sort_keys=True, ensure_ascii=False)
+        named = {**versions, ENGINE: engine}
+        text = json.dumps(named, sort_keys=True, ensure_ascii=False)
         with self.file.writing():
             attempt, id = self.latest(key)
             if id is None or again:
@@ -454,30 +476,50 @@ class Store:
         The pairs of a shorter plan are the first ones of a longer plan.
         """
         others = self.file.rows(
-            "SELECT id, key, plan FROM runs WHERE id <> ? AND kind = ?"
-            " AND json_remove(plan, '$.pairs') = json_remove(?, '$.pairs')",
-            (id, plan.kind, plan.to_json()),
+            "SELECT id FROM runs WHERE id <> ? AND kind = ?", (id, plan.kind), [int]
         )
-        same = [Run(self.file, other) for other, key, text in others if _key(text, engine) == key]
-        if same:
-            copy_pairs(self.file, max(same, key=lambda run: run.played).id, id, plan)
+        best, most, wanted = None, 0, _but_for_pairs(json.loads(plan.to_json()))
+        for (other,) in others:
+            heading = self._heading(other)
+            if heading.engine == engine and heading.but_for_pairs == wanted:
+                run = self._opened(other)
+                if run.played > most:
+                    best, most = other, run.played
+        if best is not None:
+            copy_pairs(self.file, best, id, plan)
 
     def latest(self, key: str) -> tuple[int, int | None]:
-        """Return how many runs have this key, and the number of the last one (None without any)."""
+        """Return how many runs have this key, and the number of the last one (None without any).
+
+        Raise a `KnightfallError` if the plan of the last one has another key.
+        """
         found = self.file.rows(
             "SELECT attempt, id FROM runs WHERE key = ? ORDER BY attempt DESC LIMIT 1",
             (key,),
             [int, int],
         )
-        return found[0] if found else (0, None)
+        if not found:
+            return 0, None
+        ((attempt, id),) = found
+        self._opened(id)
+        # An index may say otherwise than the table.
+        if self._headings[id].key != key or not 0 < attempt < MOST_RUNS:
+            raise self.file.damaged(f"run {id} is not number {shown(attempt)} with the key {key!r}")
+        return attempt, id
 
     def insert(self, plan: Plan, key: str, attempt: int, created: str, versions: str) -> int:
         """Insert a run without pairs and return its number; the caller holds a transaction."""
+        for (last,) in self.file.rows("SELECT seq FROM sqlite_sequence", (), [int]):
+            if not 0 <= last < MOST_RUNS:
+                raise self.file.damaged(f"the number of its last run is {shown(last)}")
         id = self.file.change(
             "INSERT INTO runs (key, attempt, kind, plan, total, created, versions)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
             (key, attempt, plan.kind, plan.to_json(), plan.total, created, versions),
         )
+        for table in RUN_TABLES:
+            if self.file.rows(f"SELECT 1 FROM {table} WHERE run = ? LIMIT 1", (id,)):
+                raise self.file.damaged(f"its table {table} has rows of run {id}, which is new")
         for number, entrant in enumerate(plan.entrants):
             self.file.change(
                 "INSERT INTO entrants VALUES (?, ?, ?, ?)",
@@ -494,14 +536,77 @@ class Store:
         """Return the run with a number; raise `NotFound` if there is none."""
         if not self.file.rows("SELECT 1 FROM runs WHERE id = ?", (id,)):
             raise NotFound(f"there is no run {id} in {self.file.path}: {self._known()}")
-        return Run(self.file, id)
+        return self._opened(id)
 
     def last(self) -> Run:
         """Return the run that was begun last; raise `NotFound` if there is none."""
-        ((id,),) = self.file.rows("SELECT max(id) FROM runs")
+        ((id,),) = self.file.rows("SELECT max(id) FROM runs", (), [int | None])
         if id is None:
             raise NotFound(f"no runs yet in {self.file.path}")
-        return Run(self.file, id)
+        return self._opened(id)
+
+    def _opened(self, id: int) -> Run:
+        """Return a run after checking that its rows are those of its plan, and its key, too."""
+        if id not in self._plans:
+            with self.file.snapshot():
+                self._plans[id] = self._checked_plan(id)
+        return Run(self.file, id, self._plans[id])
+
+    def _checked_plan(self, id: int) -> Plan:
+        """Return the plan of a run; raise a `KnightfallError` if other rows of it do not fit."""
+        self._heading(id)
+        ((text, kind),) = self.file.rows(
+            "SELECT plan, kind FROM runs WHERE id = ?", (id,), [str, str]
+        )
+        try:
+            plan = read_plan(text)
+        except KnightfallError as error:
+            raise self.file.damaged(f"run {id}: {error}") from None
+        agents = self.file.rows(
+            "SELECT number, agent, name FROM entrants WHERE run = ? ORDER BY number LIMIT ?",
+            (id, len(plan.entrants) + 1),
+        )
+        matches = self.file.rows(
+            "SELECT number, a, b, series FROM matches WHERE run = ? ORDER BY number LIMIT ?",
+            (id, len(plan.matches) + 1),
+        )
+        fits = (
+            kind == plan.kind
+            and [(number, agent, printable(str(name))) for number, agent, name in agents]
+            == [(number, one.agent, one.name) for number, one in enumerate(plan.entrants)]
+            and matches == [(at, one.a, one.b, one.series) for at, one in enumerate(plan.matches)]
+        )
+        if not fits:
+            raise self.file.damaged(f"the agents and matches of run {id} are not those of its plan")
+        return plan
+
+    def _heading(self, id: int) -> _Heading:
+        """Return what a list of runs shows of a plan, after comparing it with the run's key."""
+        if id not in self._headings:
+            found = self.file.rows(
+                "SELECT key, plan, versions FROM runs WHERE id = ?", (id,), [str, str, str]
+            )
+            if not found:
+                raise KnightfallError(f"run {id} is no longer in {self.file.path}")
+            ((key, text, versions),) = found
+            named = _json_object(self.file, f"versions of run {id}", versions)
+            right = run_key(text, str(named.get(ENGINE)))
+            if key != right:
+                raise self.file.damaged(
+                    f"run {id} has the key {shown(key)}, but its plan and engine have {right!r}: "
+                    "one of them was changed, or it is to pass for another run"
+                )
+            plan = _json_object(self.file, f"plan of run {id}", text, _HEADING)
+            self._headings[id] = _Heading(
+                key=key,
+                names=tuple(printable(one["name"]) for one in plan["entrants"]),
+                agents=tuple(printable(one["agent"]) for one in plan["entrants"]),
+                files=plan.get("files", {}),
+                board="book" if plan["book"] else printable(plan["board"]),
+                engine=str(named.get(ENGINE)),
+                but_for_pairs=_but_for_pairs(plan),
+            )
+        return self._headings[id]
 
     def _known(self) -> str:
         """Return the end of an error message that names the runs of this store."""
@@ -513,29 +618,23 @@ class Store:
     def runs(self) -> list[RunInfo]:
         """Return summaries of all runs, in the order in which they were begun."""
         with self.file.snapshot():
-            names: dict[int, list[str]] = {}
-            agents: dict[int, list[str]] = {}
-            for run, name, agent in self.file.rows(
-                "SELECT run, name, agent FROM entrants ORDER BY run, number", (), [int, str, str]
-            ):
-                names.setdefault(run, []).append(printable(name))
-                agents.setdefault(run, []).append(printable(agent))
             rows = self.file.rows(
                 "SELECT id, kind, (SELECT max(number) + 1 FROM pairs WHERE run = id), total,"
-                " created, finished, outcome, json_extract(plan, '$.files'),"
-                " iif(json_array_length(plan, '$.book'), 'book', json_extract(plan, '$.board'))"
-                " FROM runs ORDER BY id",
+                " created, finished, outcome FROM runs ORDER BY id",
                 (),
-                [int, str, int | None, int, str, str | None, str | None, str | None, str],
+                [int, str, int | None, int, str, str | None, str | None],
             )
+            headings = [self._heading(row[0]) for row in rows]
         return [
             RunInfo(
-                id, printable(kind), tuple(names.get(id, ())), tuple(agents.get(id, ())),
-                played or 0, total, printable(created), finished,
+                id, printable(kind), heading.names, heading.agents, played or 0, total,
+                printable(created), finished,
                 str(_json_object(self.file, "outcome", outcome or "{}").get("verdict") or ""),
-                _json_object(self.file, "files", files or "{}", str), printable(board),
+                heading.files, heading.board,
             )
-            for id, kind, played, total, created, finished, outcome, files, board in rows
+            for (id, kind, played, total, created, finished, outcome), heading in zip(
+                rows, headings, strict=True
+            )
         ]  # fmt: skip
 
     def delete(self, run: int) -> None:
@@ -548,22 +647,44 @@ class Store:
         self.file.shrink()
 
 
-def _json_object(file: StoreFile, what: str, text: str, values: Any = object) -> dict[str, Any]:
-    """Parse a JSON object with values of type `values`; error messages call it `what`."""
+MOST_RUNS = 10**9
+
+ENGINE = "knightfall"
+"""The name in a run's versions of the version of the code that plays, a part of its key."""
+
+
+class _Heading(NamedTuple):
+    """What a list of runs shows of a run's plan, and what tells its plan from others."""
+
+    key: str
+    names: tuple[str, ...]
+    agents: tuple[str, ...]
+    files: dict[str, str]
+    board: str
+    engine: str
+    but_for_pairs: str
+
+
+_HEADING = {
+    "entrants": [{"agent": str, "name": str}], "files?": {str: str}, "board": str, "book": [str],
+    ...: object,
+}  # fmt: skip
+
+
+def _but_for_pairs(plan: Mapping[str, Any]) -> str:
+    """Return a hash of a plan's fields without its number of pairs."""
+    others = {name: value for name, value in plan.items() if name != "pairs"}
+    return hashlib.sha256(json.dumps(others, sort_keys=True).encode()).hexdigest()
+
+
+def _json_object(file: StoreFile, what: str, text: str, shape: Any = None) -> dict[str, Any]:
+    """Parse a JSON object of a shape, by default any; error messages call it `what`."""
     try:
         found = parse_json(text)
-        check({str: values}, found)
+        check(shape or {str: object}, found)
     except KnightfallError as error:
         raise file.damaged(f"{what}: {error}") from None
     return dict(found)
-
-
-def _key(plan: str, engine: str) -> str | None:
-    """Return the key of a stored plan; None if the plan is not valid."""
-    try:
-        return plan_of(parse_json(plan)).key(engine)
-    except KnightfallError:
-        return None
 
 
 __all__ = ["Run", "RunInfo", "Store"]

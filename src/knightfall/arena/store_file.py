@@ -22,83 +22,27 @@ from knightfall.arena.plan import (
     Plan,
     may_repeat,
 )
+from knightfall.arena.store_checks import (
+    LONGEST,
+    LONGEST_NUMBER,
+    StepLimit,
+    check_files,
+    check_log,
+    connect,
+    has_log,
+    primary_code,
+)
+from knightfall.arena.store_schema import APPLICATION, VERSION, create_tables
 from knightfall.errors import KnightfallError, NotFound
 from knightfall.files import data_folder
-from knightfall.position import Position
+from knightfall.position import Position, other
 
 PAGES_AT_ONCE = 1024
 """Pages that a backup copies at once; Ctrl-C takes effect after them."""
 
-APPLICATION = 0x4B464152  # "KFAR" in the file's header marks a file of ours
-VERSION = 1
 BUSY_SECONDS = 30.0
 """Seconds to wait for another process that is writing; a batch of pairs takes milliseconds."""
 
-# In every table but the first, the key begins with the run.  Rows are kept in the order of their
-# keys, so a run has the same rows whether one worker played it or many.
-TABLES = """
-CREATE TABLE runs (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- the number of a deleted run is never used again
-    key TEXT NOT NULL,                     -- equal for runs of the same plan and engine
-    attempt INTEGER NOT NULL,              -- 1, and more where it was played again
-    kind TEXT NOT NULL,
-    plan TEXT NOT NULL,                    -- JSON
-    total INTEGER NOT NULL,                -- pairs, if nothing stops the run sooner
-    created TEXT NOT NULL,                 -- UTC
-    finished TEXT,
-    outcome TEXT,                          -- JSON
-    versions TEXT NOT NULL,                -- JSON
-    UNIQUE (key, attempt)
-);
-CREATE TABLE entrants (
-    run INTEGER, number INTEGER, agent TEXT NOT NULL, name TEXT NOT NULL,
-    PRIMARY KEY (run, number)
-) WITHOUT ROWID;
-CREATE TABLE matches (
-    run INTEGER, number INTEGER,
-    a INTEGER NOT NULL, b INTEGER NOT NULL,  -- entrants
-    series INTEGER NOT NULL,
-    PRIMARY KEY (run, number)
-) WITHOUT ROWID;
-CREATE TABLE openings (
-    run INTEGER, number INTEGER,             -- in order of first appearance
-    fen TEXT NOT NULL, hunter TEXT NOT NULL,
-    PRIMARY KEY (run, number), UNIQUE (run, fen)
-) WITHOUT ROWID;
-CREATE TABLE pairs (
-    run INTEGER, number INTEGER,             -- 0, 1, 2, … without a gap
-    match INTEGER NOT NULL, opening INTEGER NOT NULL, seed INTEGER NOT NULL,
-    score INTEGER NOT NULL,                  -- games won by a: 0, 1 or 2
-    first INTEGER NOT NULL,                  -- 1: a won the game in which it moves first
-    repeats INTEGER,                         -- the earlier pair this one is identical to
-    PRIMARY KEY (run, number)
-) WITHOUT ROWID;
-CREATE INDEX pairs_by_opening ON pairs (run, match, opening);
-CREATE TABLE games (
-    run INTEGER, pair INTEGER, game INTEGER, -- a is w in game 0, b in game 1
-    winner TEXT NOT NULL, reason TEXT NOT NULL,
-    moves_w INTEGER NOT NULL, moves_b INTEGER NOT NULL,
-    depth_w INTEGER NOT NULL, depth_b INTEGER NOT NULL,  -- sums over the moves of a side
-    nodes_w INTEGER NOT NULL, nodes_b INTEGER NOT NULL,
-    microseconds_w INTEGER NOT NULL, microseconds_b INTEGER NOT NULL,
-    PRIMARY KEY (run, pair, game)
-) WITHOUT ROWID;
-CREATE TABLE thinking (
-    run INTEGER, pair INTEGER, game INTEGER,
-    cells BLOB NOT NULL, scores BLOB NOT NULL, depths BLOB NOT NULL, nodes BLOB NOT NULL,
-    microseconds BLOB NOT NULL, detail TEXT NOT NULL,
-    PRIMARY KEY (run, pair, game)
-) WITHOUT ROWID;
-CREATE TABLE tallies (
-    run INTEGER, match INTEGER, score INTEGER, game INTEGER, hunter TEXT, winner TEXT, reason TEXT,
-    games INTEGER NOT NULL,                  -- how many such games, repeated pairs left out
-    moves_w INTEGER NOT NULL, moves_b INTEGER NOT NULL,
-    depth_w INTEGER NOT NULL, depth_b INTEGER NOT NULL,
-    nodes_w INTEGER NOT NULL, nodes_b INTEGER NOT NULL,
-    microseconds_w INTEGER NOT NULL, microseconds_b INTEGER NOT NULL,
-    PRIMARY KEY (run, match, score, game, hunter, winner, reason)
-) WITHOUT ROWID;
-"""
 RUN_TABLES = ("entrants", "matches", "openings", "pairs", "games", "thinking", "tallies")
 SUMS = (
     "moves_w", "moves_b", "depth_w", "depth_b",
@@ -120,17 +64,21 @@ class StoreFile:
 
     def __init__(self, path: str | os.PathLike[str] | None, read_only: bool) -> None:
         self._read_only = read_only
+        self._limit: StepLimit | None = None
         self.in_memory = path == IN_MEMORY
         if self.in_memory:
-            self.path = Path("memory")
+            self.path = self._file = Path("memory")
             self._db = sqlite3.connect(IN_MEMORY, isolation_level=None)
             self._create(self._db)
             return
         self.path = Path(os.path.expanduser(path or user_store())).absolute()
-        if self.path.is_dir():
-            raise KnightfallError(f"{self.path} is a folder: a store is one file")
+        if "\0" in str(self.path):
+            raise KnightfallError(f"store {str(self.path)!r}: a name cannot contain a zero byte")
+        self._file = Path(os.path.realpath(self.path))  # SQLite's other files are beside this one
+        check_files(self._file)
         with self._errors():
             self._db = self._reader() if read_only else self._writer()
+            self._identity = _identity(self._file)
 
     def close(self) -> None:
         """Close the file."""
@@ -147,7 +95,7 @@ class StoreFile:
         value of another type.
         """
         with self._errors():
-            rows = self._db.execute(query, values).fetchall()
+            rows = self._fetch(query, values, numbers=bool(kinds) and set(kinds or ()) <= _NUMBERS)
         for column, kind in enumerate(kinds or ()):
             wrong = next((row for row in rows if not isinstance(row[column], kind)), None)
             if wrong is not None:
@@ -156,6 +104,28 @@ class StoreFile:
                     f"column {column + 1} of a row has type {found}, expected {wanted}"
                 )
         return rows
+
+    def _fetch(self, query: str, values: Sequence[Any], numbers: bool) -> list[Any]:
+        """Return all rows of a query, which returns only numbers if `numbers`."""
+        limit = self._begin_statement(LONGEST_NUMBER if numbers else LONGEST)
+        cursor = self._db.execute(query, values)
+        if limit is None or numbers:
+            return cursor.fetchall()
+        rows, size = list[Any](), 0
+        for row in cursor:
+            rows.append(row)
+            size += sum(len(value) for value in row if isinstance(value, str | bytes))
+            limit.check_bytes(size)
+            if limit.fault:
+                raise self.damaged(limit.fault)
+        return rows
+
+    def _begin_statement(self, longest: int) -> StepLimit | None:
+        """Bound the next statement, whose values have at most `longest` bytes each."""
+        if self._limit is not None:
+            self._limit.begin()
+            self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
+        return self._limit
 
     def damaged(self, why: object) -> KnightfallError:
         """Return an error that says that the file is damaged, and why."""
@@ -167,16 +137,30 @@ class StoreFile:
         The caller must be in a `writing` block.
         """
         with self._errors():
+            self._begin_statement(LONGEST)
             return self._db.execute(statement, values).lastrowid or 0
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Make all changes of the block or none; other processes wait with their writes."""
+        if not self.is_current:
+            raise KnightfallError(
+                f"{self.path} was deleted or replaced by another file while it was in use: nothing "
+                "more can be stored; starting again continues with what the file of this name has"
+            )
         yield from self._transaction("BEGIN IMMEDIATE")
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file that was opened is still the one of this name."""
+        return self.in_memory or _identity(self._file) == self._identity
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Let all queries of the block see the same state, even if other processes write."""
+        if self._db.in_transaction:  # it does so already
+            yield
+            return
         yield from self._transaction("BEGIN")
 
     def _transaction(self, begin: str) -> Iterator[None]:
@@ -194,9 +178,10 @@ class StoreFile:
 
     def shrink(self) -> None:
         """Free the disk space of deleted rows, unless other processes hold locks."""
-        with suppress(sqlite3.Error):  # space that is not freed is reused later
+        with suppress(KnightfallError), self._errors():  # space that is not freed is reused later
             free, before = 1, 0
             while free != before:
+                self._begin_statement(LONGEST)
                 # In small steps, because other writers wait.  `execute` would free only one page.
                 self._db.executescript("PRAGMA incremental_vacuum(4096)")
                 before, (free,) = free, self._db.execute("PRAGMA freelist_count").fetchone()
@@ -231,46 +216,29 @@ class StoreFile:
     # -- opening ---------------------------------------------------------------------------
 
     def _connect(self, options: str) -> sqlite3.Connection:
-        """Open the file with options of an SQLite URI, and check that it is a store."""
-        db = sqlite3.connect(
-            f"{self.path.as_uri()}?{options}",
-            uri=True,
-            timeout=BUSY_SECONDS,
-            isolation_level=None,  # transactions begin only in `writing` and `snapshot`
-        )
-        try:
-            self._check_is_store(db)
-        except BaseException:
-            db.close()
-            raise
+        """Open the file with options of an SQLite URI, and check that it is a store or empty."""
+        if has_log(self._file):
+            check_log(self._file)
+        db, self._limit = connect(self._file, options, BUSY_SECONDS)
         return db
-
-    def _check_is_store(self, db: sqlite3.Connection) -> None:
-        """Raise a `KnightfallError` if the file is not a store that this version can read."""
-        db.execute("BEGIN")  # one transaction, because another process may be creating it
-        (application,) = db.execute("PRAGMA application_id").fetchone()
-        (version,) = db.execute("PRAGMA user_version").fetchone()
-        tables = db.execute("SELECT 1 FROM sqlite_master").fetchone()
-        db.execute("COMMIT")
-        if application != APPLICATION and tables:
-            raise KnightfallError(f"{self.path} is an SQLite file, but not a store of runs")
-        if version > VERSION:
-            raise KnightfallError(
-                f"{self.path} was written by a newer knightfall (its version is {version}, this "
-                f"one reads up to {VERSION}): update knightfall, or name another file by --store"
-            )
 
     def _reader(self) -> sqlite3.Connection:
         """Open an existing store for reading; raise `NotFound` if there is none yet."""
-        if not self.path.exists() or not self.path.stat().st_size:
+        if not self._file.exists() or not self._file.stat().st_size:
             raise NotFound(f"no runs yet in {self.path}")
         try:
             db = self._connect("mode=rw")  # SQLite falls back to read-only
         except sqlite3.OperationalError as error:
             # Readers share a small file beside the store.  In a read-only folder it cannot be
             # created, but then no process can be writing either.
-            if _code(error) not in _UNWRITABLE or Path(f"{self.path}-wal").exists():
+            if primary_code(error) not in _UNWRITABLE:
                 raise
+            if has_log(self._file):
+                raise KnightfallError(
+                    f"no permission to read the log of {self.path}, which has its latest games: "
+                    "copy both files to a folder of yours, or let their owner open the store "
+                    "(knightfall runs moves the log into it)"
+                ) from None
             db = self._connect("mode=ro&immutable=1")
         _checkpoint(db)
         db.execute("PRAGMA query_only = ON")
@@ -282,9 +250,9 @@ class StoreFile:
     def _writer(self) -> sqlite3.Connection:
         """Open a store for writing; create it if it does not exist."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise KnightfallError(f"cannot create {self.path.parent}: {error.strerror}") from None
+            raise KnightfallError(f"cannot create {self._file.parent}: {error.strerror}") from None
         db = self._connect("mode=rwc")
         db.execute("PRAGMA synchronous = NORMAL")  # safe from crashes; a power cut loses seconds
         if db.execute("PRAGMA user_version").fetchone() == (0,):
@@ -298,8 +266,7 @@ class StoreFile:
         """Create the tables, unless another process has just created them."""
         db.execute("BEGIN IMMEDIATE")
         if db.execute("PRAGMA user_version").fetchone() == (0,):
-            for statement in TABLES.split(";\n"):
-                db.execute(statement)
+            create_tables(db)
             db.execute(f"PRAGMA application_id = {APPLICATION}")
             db.execute(f"PRAGMA user_version = {VERSION}")
         db.execute("COMMIT")
@@ -312,31 +279,71 @@ class StoreFile:
         try:
             yield
         except sqlite3.Error as error:
+            if primary_code(error) == sqlite3.SQLITE_INTERRUPT:
+                if self._limit is not None and self._limit.fault:
+                    raise self.damaged(self._limit.fault) from None
+                raise KeyboardInterrupt from None
             raise KnightfallError(self._message(error)) from None
         except UnicodeDecodeError:  # raised when SQLite's message quotes damaged bytes
             raise self.damaged("a text is not valid UTF-8") from None
 
     def _message(self, error: sqlite3.Error) -> str:
         """Return a message that says what failed and what to do."""
-        code, path, what = _code(error), self.path, " ".join(str(error).split())
+        code, path, what = primary_code(error), self.path, " ".join(str(error).split())
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return (
                 f"{path} is locked by another process (waited {BUSY_SECONDS:g} s); nothing was "
                 "lost, and starting again continues the run"
             )
-        if code == sqlite3.SQLITE_FULL:
+        if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+            why = "the disk is full" if code == sqlite3.SQLITE_FULL else _why_not_written(error)
             return (
-                f"{path}: the disk is full; all pairs stored before are safe: free some space, and "
-                "starting again continues the run"
+                f"{path}: {why}; all pairs stored before are safe, and starting again continues "
+                "the run"
             )
         if code == sqlite3.SQLITE_NOTADB:
             return f"{path} is not a store of runs: it is not an SQLite file"
         if code == sqlite3.SQLITE_CORRUPT:
             return f"{path} is damaged: {what}"
+        if code == sqlite3.SQLITE_TOOBIG:
+            return f"{path}: a value is longer than {LONGEST:,} bytes, the most that a store holds"
         if code in _UNWRITABLE:
             what = "read" if self._read_only else "write to"
             return f"no permission to {what} {path} or its folder"
+        if what.startswith("Could not decode"):
+            return f"{path} is damaged: a text is not valid UTF-8"
         return f"{path}: {what}"
+
+
+def _why_not_written(error: sqlite3.Error) -> str:
+    """Return why the system refused to read or write, and what to do about it."""
+    name = getattr(error, "sqlite_errorname", "SQLITE_IOERR")
+    if "READ" in name:
+        return f"the disk cannot be read ({name}): it may be failing, or was removed"
+    try:
+        import resource
+
+        most, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+        if most != resource.RLIM_INFINITY:
+            return (
+                f"a file must not grow beyond {most:,} bytes here: raise the limit with "
+                "ulimit -f unlimited"
+            )
+    except ImportError:  # Windows
+        pass
+    return (
+        f"the disk cannot be written ({name}): it may be full, over a quota, failing or removed; "
+        "free some space"
+    )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from all others, even of the same name; None if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _checkpoint(db: sqlite3.Connection) -> None:
@@ -353,9 +360,7 @@ def _checkpoint(db: sqlite3.Connection) -> None:
 _UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN)
 
 
-def _code(error: sqlite3.Error) -> int:
-    """Return SQLite's primary result code for an error; 0 if the error has none."""
-    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+_NUMBERS = {int, int | None}
 
 
 class PairWriter:
@@ -453,31 +458,51 @@ _COPIED = (
 )
 
 
-def pairs_from(file: StoreFile, run: int, start: int, how_many: int) -> list[PairRecord]:
-    """Return up to `how_many` pairs from number `start` on."""
+def pairs_from(
+    file: StoreFile, run: int, plan: Plan, start: int, how_many: int
+) -> list[PairRecord]:
+    """Return the stored pairs of `how_many` numbers from `start` on."""
     rows = file.rows(_PAIRS, (run, start, start + how_many), _KINDS)
-    games = [_game(file, row) for row in rows]
-    if [row[0] for row in rows[::2]] != [row[0] for row in rows[1::2]]:
+    if [(row[0], row[4]) for row in rows] != [(start + at // 2, at % 2) for at in range(len(rows))]:
+        raise file.damaged(f"run {run} lacks a game of one of its pairs from {start} on")
+    if len(rows) % 2:
         raise file.damaged(f"run {run} has a pair with only one game")
-    return [
-        PairRecord(PairTask(*row[:5]), both)
-        for row, both in zip(rows[::2], zip(games[::2], games[1::2], strict=True), strict=True)
-    ]
+    games = [_game(file, row) for row in rows]
+    pairs = []
+    for row, one, two in zip(rows[::2], games[::2], games[1::2], strict=True):
+        pair = PairRecord(_task(file, plan, row), (one, two))
+        if (pair.score, pair.first) != row[-2:]:
+            raise file.damaged(f"the score of pair {row[0]} is not that of its games")
+        pairs.append(pair)
+    return pairs
+
+
+def _task(file: StoreFile, plan: Plan, row: Sequence[Any]) -> PairTask:
+    """Return the task of a pair in a row of the query `_PAIRS`, with the agents of its plan."""
+    number, match, opening, seed = row[:4]
+    if match != number % len(plan.matches):
+        raise file.damaged(f"pair {number} is of match {match}, which is not its turn")
+    met = plan.matches[match]
+    a, b = plan.entrants[met.a].agent, plan.entrants[met.b].agent
+    return PairTask(number, a, b, opening, seed)
 
 
 def _game(file: StoreFile, row: Sequence[Any]) -> GameRecord:
     """Return the game in a row of the query `_PAIRS`; raise a `KnightfallError` if it is wrong."""
-    game = GameRecord(*row[5:])
+    game = GameRecord(*row[5:-2])
     try:
         right = is_known_ending(game.winner, game.reason)
         _check(game, f"pair {row[0]}")
-        cells = position(row[3]).board.cells
+        opening = position(row[2])
     except KnightfallError as error:
         raise file.damaged(error) from None
-    if not right or any(cell >= cells for cell in game.cells):
+    if not right or any(cell >= opening.board.cells for cell in game.cells):
         raise file.damaged(
             f"pair {row[0]} has a game with an unknown winner or reason, or a move off the board"
         )
+    mover, waiter = opening.to_move, other(opening.to_move)
+    if game.winner != (mover if game.plies % 2 else waiter):  # who is to move at the end has lost
+        raise file.damaged(f"pair {row[0]} has a game whose winner lost by its moves")
     return game
 
 
@@ -516,18 +541,16 @@ def _check(game: GameRecord, where: str) -> None:
 # CROSS JOIN makes SQLite visit the tables in this order; the plus sign keeps it from scanning a
 # range of pairs where one is looked up.
 _PAIRS = """
-SELECT p.number, a.agent, b.agent, o.fen, p.seed,
-       g.winner, g.reason, t.cells, t.scores, t.depths, t.nodes, t.microseconds, t.detail
+SELECT p.number, p.match, o.fen, p.seed, g.game,
+       g.winner, g.reason, t.cells, t.scores, t.depths, t.nodes, t.microseconds, t.detail,
+       p.score, p.first
 FROM pairs p
 CROSS JOIN games g ON g.run = p.run AND g.pair = +p.number
 CROSS JOIN thinking t ON t.run = p.run AND t.pair = +p.number AND t.game = g.game
-CROSS JOIN matches m ON m.run = p.run AND m.number = p.match
-CROSS JOIN entrants a ON a.run = p.run AND a.number = m.a
-CROSS JOIN entrants b ON b.run = p.run AND b.number = m.b
 CROSS JOIN openings o ON o.run = p.run AND o.number = p.opening
 WHERE p.run = ? AND p.number >= ? AND p.number < ?
 ORDER BY p.number, g.game"""
-_KINDS = (int, str, str, str, int, str, str, bytes, bytes, bytes, bytes, bytes, str)
+_KINDS = (int, int, str, int, int, str, str, bytes, bytes, bytes, bytes, bytes, str, int, int)
 
 _EARLIER = """
 SELECT p.number
