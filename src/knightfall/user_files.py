@@ -238,6 +238,11 @@ def is_file(file: Path) -> bool:
 
 def snapshots_folder() -> Path:
     """Return the folder of the snapshots: copies of users' files from which runs play."""
+    return _snapshots_in(os.environ.get("KNIGHTFALL_CACHE_DIR"))
+
+
+@cache
+def _snapshots_in(override: str | None) -> Path:
     return cache_folder().resolve() / "snapshots"
 
 
@@ -414,7 +419,7 @@ def _own_modules(folder: Path) -> Iterator[set[str]]:
     here = str(folder)
     mine = {
         name: module
-        for name, module in sys.modules.items()
+        for name, module in list(sys.modules.items())
         if name != "__main__" and _source(module).startswith(os.path.join(here, ""))
     }
     mine = {name: module for name, module in mine.items() if _is_users(_source(module), folder)}
