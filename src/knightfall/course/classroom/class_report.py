@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -43,7 +43,7 @@ class ClassReport(Displayable):
     load: tuple[float | None, float | None]
     cores: int
     output: Path
-    edited: list[str]
+    edited: list[str] = field(default_factory=list)
     """Sentences on the files that were edited while the class played."""
 
     def parts(self) -> Iterator[Part]:
