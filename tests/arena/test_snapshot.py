@@ -211,7 +211,9 @@ def test_a_file_that_is_renamed_away_ends_nothing(folder: Path) -> None:
         f"        os.rename({str(folder / 'gone.py')!r}, {str(folder / 'other.py')!r})\n"
         f"    return position.legal_moves[0]\n"
     )
-    report = match("python(gone.py:choose)", "random", pairs=3, board="4x4", progress=False)
+    report = match(
+        "python(gone.py:choose)", "random", pairs=3, board="4x4", workers=0, progress=False
+    )
     assert report.to_dict()["pairs"] == 3
     assert (folder / "other.py").exists()
 

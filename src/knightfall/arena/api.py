@@ -75,7 +75,8 @@ def takes_run_options(function: Function) -> Function:
             shown.bind(*args, **keywords)
         except TypeError as error:
             raise TypeError(f"{function.__name__}() {error}") from None
-        with run_snapshot():  # before the plan is made, which loads the users' files
+        notice = keywords.get("notice", ignore_notice)
+        with run_snapshot(notice):  # before the plan is made, which loads the users' files
             return function(*args, **keywords)
 
     checked.__signature__ = shown  # type: ignore[attr-defined]
@@ -352,22 +353,14 @@ def play(
 
 @contextmanager
 def from_snapshot(options: RunnerOptions, plan: Plan, notice: Notice) -> Iterator[Runner]:
-    """Yield a runner that plays a plan from copies of the users' files.
-
-    At the end, notices name the files that were edited meanwhile.
-    """
+    """Yield a runner that plays a plan from copies of the users' files."""
     from knightfall.arena.runner import SnapshotRunner, choose_runner  # needs the compiler
 
     def tell(text: str) -> None:
         notice(original_paths(text))
 
-    with run_snapshot() as taken:
-        try:
-            with choose_runner(options, taken.plan(plan), tell) as runner:
-                yield SnapshotRunner(runner, taken)
-        finally:
-            for text in taken.edited():
-                notice(text)
+    with run_snapshot(notice) as taken, choose_runner(options, taken.plan(plan), tell) as runner:
+        yield SnapshotRunner(runner, taken)
 
 
 def play_all(

@@ -21,6 +21,7 @@ from typing import IO
 
 from knightfall.agents import cache_agent, cached_agent
 from knightfall.arena.plan import Entrant, PairTask, Plan, file_hash
+from knightfall.arena.run_options import Notice, ignore_notice
 from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError
 from knightfall.files import locked, make_private
@@ -53,7 +54,6 @@ class Snapshot:
         self._hashes: dict[str, str] = {}  # those of the copies, by original
         self._elsewhere: dict[str, str] = {}  # hashes of files that cannot be copied
         self._agents: dict[str, str] = {}
-        self._reported: set[str] = set()
         self._entered = ""  # the tree of the working folder
 
     # -- what a run asks for ---------------------------------------------------------------
@@ -114,10 +114,8 @@ class Snapshot:
         return Path(self._copies.get(str(original), original))
 
     def edited(self) -> list[str]:
-        """Return sentences that name the originals that were edited, each file only once."""
-        found = [path for path in _edited(self._hashes) if path not in self._reported]
-        read = [path for path in _edited(self._elsewhere) if path not in self._reported]
-        self._reported.update(found, read)
+        """Return sentences that name the originals that were edited since they were copied."""
+        found = _edited(self._hashes)
         texts = []
         if found:
             more = f" and {count(len(found) - 1, 'more file')}" if found[1:] else ""
@@ -130,7 +128,7 @@ class Snapshot:
             f"{path} was edited during the run; it is not among the copies, because it is named "
             "by its full path or lies outside of the agent's folder: later games may have used its "
             "new text"
-            for path in read
+            for path in _edited(self._elsewhere)
         ]
         return texts
 
@@ -252,10 +250,11 @@ _current: ContextVar[Snapshot | None] = ContextVar("snapshot", default=None)
 
 
 @contextmanager
-def run_snapshot() -> Iterator[Snapshot]:
+def run_snapshot(notice: Notice = ignore_notice) -> Iterator[Snapshot]:
     """Yield the snapshot of the run under way; outside of a run, a new one, removed afterwards.
 
-    Errors raised in the block name the original files.
+    Errors raised in the block name the original files.  When a new snapshot ends, notices name the
+    files that were edited meanwhile.
     """
     outer = _current.get()
     if outer is not None:
@@ -270,6 +269,8 @@ def run_snapshot() -> Iterator[Snapshot]:
         raise
     finally:
         _current.reset(token)
+        for text in taken.edited():
+            notice(text)
         taken.close()
 
 

@@ -156,7 +156,7 @@ def trial(
     opened = Store.open(IN_MEMORY if store is None else store)
     before = load()
     try:
-        with run_snapshot():
+        with run_snapshot(notice):
             submission, plan = trial_plan(
                 str(reference),
                 opponents=opponents,

@@ -78,8 +78,11 @@ def _play(spec: dict[str, Any], send: Send) -> int:
     from knightfall.arena.store import Store
     from knightfall.isolation.parallel_map import RunnerOptions
 
+    def tell(text: str) -> None:
+        send(notice=_short(text, spec))
+
     options = RunnerOptions()
-    with run_snapshot() as taken, Store.open(spec["store"]) as store:
+    with run_snapshot(tell) as taken, Store.open(spec["store"]) as store:
         taken.enter()
         resumed = store.run(spec["run"]) if "run" in spec else None
         plan = _plan(spec) if resumed is None else resumed.plan
@@ -94,7 +97,7 @@ def _play(spec: dict[str, Any], send: Send) -> int:
         if run.finished:
             send(notice="this run was played before; tick “play again” to repeat it")
             return 0
-        with from_snapshot(options, plan, lambda text: send(notice=_short(text, spec))) as runner:
+        with from_snapshot(options, plan, tell) as runner:
             play_to_end(run, runner)
         send(done=run.played)
     return 0
@@ -145,7 +148,7 @@ def _grade(spec: dict[str, Any], send: Send) -> int:
 
     board = Board.named(spec["board"])
     drawn = draw_openings(board, spec["openings"], spec["seed"])
-    with run_snapshot() as taken:
+    with run_snapshot(lambda text: send(notice=_short(text, spec))) as taken:
         taken.enter()
         (entrant,) = enter([spec["agent"]])
         files = files_of([entrant])
@@ -167,8 +170,6 @@ def _grade(spec: dict[str, Any], send: Send) -> int:
         for number, record in enumerate(records_of(recording, drawn[done:]), start=done):
             stored.append(grading.id, number, recording.game(record), record)
             send(done=number + 1)
-        for text in taken.edited():
-            send(notice=_short(text, spec))
     return 0
 
 
