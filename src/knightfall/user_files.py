@@ -7,6 +7,7 @@ games that were played before the edit count as another agent's.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib
 import importlib.util
@@ -19,7 +20,8 @@ import sysconfig
 import tempfile
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -77,6 +79,15 @@ class UserFunction:
         found = load(self.file("agent"), self._shown).stamps
         return tuple(path for path in found if not Path(path).is_relative_to(kept_revisions()))
 
+    def files_to_copy(self) -> tuple[str, ...]:
+        """Return the files that a copy of the function needs: its own, and the modules beside it.
+
+        They are found by reading; no code is run.  A file of a git revision needs no copy.
+        """
+        if self.revision:
+            return ()
+        return tuple(map(str, parsed_modules(self.file("agent"))))
+
     @property
     def _shown(self) -> str:
         return f"{self.path}@{self.revision}" if self.revision else self.path
@@ -87,7 +98,7 @@ class UserFunction:
         `what` is the role of the function, for the error message.
         """
         try:
-            file = Path(self.path).expanduser()
+            file = Path(path_here(self.path)).expanduser()
             if self.revision:
                 file = at_revision(str(file.absolute()), self.revision)
             exists = file.is_file()
@@ -111,6 +122,10 @@ class PackageFunction(UserFunction):
         """Return the function itself: its package is importable from any folder."""
         return self
 
+    def files_to_copy(self) -> tuple[str, ...]:
+        """Return nothing: an installed package is not copied."""
+        return ()
+
 
 def parse_function(text: str) -> UserFunction | None:
     """Return the function that ``file.py:name`` or ``file.py:name@revision`` names, else None."""
@@ -124,6 +139,155 @@ def _normal(path: str) -> str:
     if ".." in Path(path).parts and os.path.realpath(path) != os.path.realpath(normal):
         return path
     return normal
+
+
+# -- modules beside a file -------------------------------------------------------------------
+
+MOST_MODULES = 4000
+"""Maximum number of modules of a folder that are parsed."""
+
+LARGEST_SOURCE = 4 << 20
+"""Maximum size in bytes of a source file that is parsed."""
+
+
+def parse_source(file: Path) -> ast.Module:
+    """Parse a Python file; raise `KnightfallError` if it is unreadable, too large or invalid."""
+    try:
+        if file.stat().st_size > LARGEST_SOURCE:
+            raise KnightfallError(
+                f"{file} is too large: at most {LARGEST_SOURCE:,} bytes are accepted"
+            )
+        text = file.read_bytes()
+    except OSError as error:
+        raise KnightfallError(f"{file}: {error.strerror or error}") from None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text, str(file))
+    except SyntaxError as error:
+        where = f", line {error.lineno}" if error.lineno else ""
+        raise KnightfallError(f"{file}{where}: {type(error).__name__}: {error.msg}") from None
+    except (RecursionError, MemoryError):  # Python raises either one, often without a message
+        raise KnightfallError(
+            f"{file}: its expressions are nested too deeply for Python's parser"
+        ) from None
+    except ValueError as error:
+        raise KnightfallError(f"{file}: {error}") from None
+
+
+def parsed_modules(
+    file: Path, *, broken: bool = True, leave_out: Collection[str] = ()
+) -> dict[Path, ast.Module]:
+    """Parse a file and all modules beside it that it imports, directly or not; the file is first.
+
+    Imported modules that cannot be parsed count as empty; with `broken`, so does the file itself.
+    Modules whose top-level name is in `leave_out` are not followed.
+    """
+    found: dict[Path, ast.Module] = {}
+    todo = [file]
+    while todo and len(found) < MOST_MODULES:
+        here = todo.pop()
+        if here in found:
+            continue
+        try:
+            found[here] = parse_source(here)
+        except KnightfallError:
+            if here == file and not broken:
+                raise
+            found[here] = ast.Module([], [])
+        todo += _imported_files(found[here], here, file.parent, leave_out)
+    return found
+
+
+def _imported_files(
+    tree: ast.Module, here: Path, top: Path, leave_out: Collection[str]
+) -> Iterator[Path]:
+    """Yield the files in the folder `top` that a module imports."""
+    for node in ast.walk(tree):
+        names: list[tuple[Path, str]] = []
+        if isinstance(node, ast.Import):
+            names = [(top, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = top
+            for _ in range(node.level):
+                base = here.parent if base is top else base.parent
+            module = node.module or ""
+            names = [(base, module)] if module else []
+            names += [(base, f"{module}.{alias.name}".strip(".")) for alias in node.names]
+        for base, name in names:
+            parts = name.split(".")
+            if parts[0] in leave_out:
+                continue
+            for end in range(1, len(parts) + 1):
+                at = base.joinpath(*parts[:end])
+                for candidate in (at.with_name(at.name + ".py"), at / "__init__.py"):
+                    if is_file(candidate):
+                        yield candidate
+
+
+def is_file(file: Path) -> bool:
+    """Return whether a file exists; False if its name is invalid or it is not accessible."""
+    try:
+        return file.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+# -- copies of the files of a run ------------------------------------------------------------
+
+
+def snapshots_folder() -> Path:
+    """Return the folder of the snapshots: copies of users' files from which runs play."""
+    return _snapshots_in(os.environ.get("KNIGHTFALL_CACHE_DIR"))
+
+
+@cache
+def _snapshots_in(override: str | None) -> Path:
+    return cache_folder().resolve() / "snapshots"
+
+
+def snapshot_root(path: str) -> str:
+    """Return the part of a path that leads to a tree of copies; "" if it has none.
+
+    The rest of the path is that of the original.
+    """
+    found = _root_pattern().match(path)
+    return found[0] if found else ""
+
+
+def original_paths(text: str) -> str:
+    """Return a text with the paths of copies replaced by those of the originals."""
+    return _root_pattern().sub("", text) if text else text
+
+
+PRIVATE_COPY = "knightfall-copy-"
+"""Prefix of the temporary folders with copies of a snapshot for one process."""
+
+
+def _root_pattern() -> re.Pattern[str]:
+    """Return the pattern of the path of a tree in a snapshot, or in a private copy of one."""
+    return _pattern(str(snapshots_folder()), os.path.realpath(tempfile.gettempdir()))
+
+
+@cache
+def _pattern(snapshots: str, temporary: str) -> re.Pattern[str]:
+    kept, copied = re.escape(snapshots), re.escape(f"{temporary}/{PRIVATE_COPY}")
+    return re.compile(rf"(?:{kept}/run_[a-z0-9_]+|{copied}[a-z0-9_]+)/\d+(?=/)")
+
+
+def _resolved_path(path: str) -> str:
+    """Return a path without symbolic links; one in a tree of copies keeps those of the tree."""
+    here = os.path.abspath(path)
+    return here if snapshot_root(here) else os.path.realpath(here)
+
+
+def path_here(path: str) -> str:
+    """Return the path from which to load a file: a copy's, if this machine has that snapshot.
+
+    On another machine of a cluster it is the original's.
+    """
+    original = re.sub(r"^.*/snapshots/run_[a-z0-9_]{8}/\d+(?=/)", "", path)
+    return original if original != path and not os.path.exists(path) else path
 
 
 # -- errors ----------------------------------------------------------------------------------
@@ -255,7 +419,7 @@ def _own_modules(folder: Path) -> Iterator[set[str]]:
     here = str(folder)
     mine = {
         name: module
-        for name, module in sys.modules.items()
+        for name, module in list(sys.modules.items())
         if name != "__main__" and _source(module).startswith(os.path.join(here, ""))
     }
     mine = {name: module for name, module in mine.items() if _is_users(_source(module), folder)}
@@ -303,7 +467,7 @@ def _source(module: ModuleType) -> str:
 
 @cache  # thousands of modules, which do not move
 def _resolved(file: str) -> str:
-    return os.path.realpath(file)
+    return _resolved_path(file)
 
 
 # -- files that belong to the user -----------------------------------------------------------
@@ -335,7 +499,7 @@ def _record_open(event: str, details: tuple[Any, ...]) -> None:
     if recorded is None or not isinstance(details[0], str | bytes | os.PathLike):
         return
     with suppress(Exception):  # the call that opens the file reports what is wrong
-        path, flags = os.path.realpath(os.fsdecode(details[0])), details[2]
+        path, flags = _resolved_path(os.fsdecode(details[0])), details[2]
         writing = bool(flags & (os.O_WRONLY | os.O_RDWR)) if isinstance(flags, int) else False
         recorded[writing].add(path)
 

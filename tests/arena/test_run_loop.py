@@ -356,31 +356,6 @@ def test_a_driver_killed_at_any_moment_can_be_started_again(tmp_path: Path) -> N
     assert rows(path) == rows(tmp_path / "whole.sqlite")
 
 
-def test_a_file_edited_during_a_run_ends_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from knightfall.arena import run_loop
-    from knightfall.arena.plan import files_of
-
-    monkeypatch.setattr(run_loop, "WRITE_EVERY", 0.0)
-    file = tmp_path / "mine.py"
-    text = "def score(board, open, me, opp, to_move):\n    return float(me - opp)\n"
-    file.write_text(text)
-    agents = enter([f"greedy({file}:score)", "greedy(open)"])
-    plan = Plan("match", agents, (Match(0, 1),), pairs=20, files=files_of(agents))
-
-    class Editing(Shuffling):
-        def one(self, waiting: list[PairTask]) -> PairRecord:
-            if waiting[0].number == 7:
-                file.write_text(text.replace("me - opp", "opp - me"))
-            return play_pair(waiting.pop(0))
-
-    with pytest.raises(KnightfallError, match=r"mine\.py was edited"):
-        play(tmp_path / "arena.sqlite", plan, Editing(0, spread=1))
-    with Store.open(tmp_path / "arena.sqlite") as store:
-        assert store.run(1).played == 7
-
-
 def test_a_tournament_ends_at_the_first_look_that_settles_every_comparison() -> None:
     import numpy as np
 

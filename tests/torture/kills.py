@@ -116,12 +116,12 @@ def perform(args: tuple[str, ...], folder: Path) -> int:
     try:
         if args == WRITES["its runs alone"]:
             return _all_runs(folder)
-        COMMAND.main(list(args), standalone_mode=False)
+        code = COMMAND.main(list(args), standalone_mode=False)
     except SystemExit as left:
         return int(left.code or 0)
-    except Exception as error:  # typer's own Exit is one
+    except Exception as error:  # a usage error has an exit code
         return int(getattr(error, "exit_code", 99))
-    return 0
+    return code if isinstance(code, int) else 0  # typer's Exit is not raised here, but returned
 
 
 def _all_runs(folder: Path) -> int:

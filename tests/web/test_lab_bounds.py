@@ -11,7 +11,7 @@ import pytest
 from knightfall.heuristics import REGISTRY
 from knightfall.web.lab import agent_pool, api, jobs, schemas
 from knightfall.web.lab import lab as tabs
-from knightfall.web.lab.guard import MOST_BYTES, Guard
+from knightfall.web.lab.guard import MOST_BYTES, Guard, RequestRefused
 from knightfall.web.lab.server import Address
 
 
@@ -68,3 +68,78 @@ def test_a_request_that_announces_too_much_is_refused_before_it_is_read(
 ) -> None:
     assert MOST_BYTES == 1 << 16
     assert answered(length) == (status, status == 200)
+
+
+def served(guard: Guard, path: str, headers: dict[str, str], query: str = "") -> list[Any]:
+    """Return what a guard sends for a request; the application's answer has the status 200."""
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b""}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    coded = [(k.encode(), v.encode()) for k, v in {"host": "127.0.0.1:80", **headers}.items()]
+    scope = {"type": "http", "method": "GET", "path": path, "headers": coded}
+    asyncio.run(guard({**scope, "query_string": query.encode()}, receive, send))
+    return sent
+
+
+def test_a_lab_with_a_key_is_served_only_to_who_has_it() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    guard = Guard(app, Address("127.0.0.1", 80), "token", "secret")
+    for path in ("/", "/page.js", "/api/state", "/openapi.json"):
+        for headers in ({}, {"cookie": "knightfall-80=other"}, {"cookie": "knightfall-81=secret"}):
+            for query in ("", "key=", "key=secre", "key=secret2"):
+                assert served(guard, path, headers, query)[0]["status"] == 403, (path, query)
+    assert served(guard, "/api/state", {}, "key=secret")[0]["status"] == 403
+    opened = served(guard, "/", {}, "key=secret")[0]
+    given = dict(opened["headers"])
+    assert (opened["status"], given[b"location"]) == (303, b"/")
+    cookie, *attributes = given[b"set-cookie"].decode().split("; ")
+    assert {"SameSite=Strict", "HttpOnly"} <= set(attributes)
+    for path in ("/", "/page.js", "/api/state"):
+        assert served(guard, path, {"cookie": f"a=b; {cookie}"})[0]["status"] == 200
+    # Without a key, every user of this machine can read the page.
+    assert served(Guard(app, Address("127.0.0.1", 80), "token"), "/", {})[0]["status"] == 200
+
+
+def test_streams_beyond_the_limit_are_answered_with_429() -> None:
+    """Open all streams at the same time, before any of them has sent its first byte."""
+
+    async def opened() -> list[int]:
+        lab: Any = SimpleNamespace(tabs=tabs.Tabs(), events=tabs.EventStream(lambda: {"a": 1}))
+        begun = asyncio.Event()
+        statuses: list[int] = []
+
+        async def receive() -> Any:
+            await begun.wait()
+            return {"type": "http.disconnect"}
+
+        async def one(number: int) -> None:
+            async def send(message: Any) -> None:
+                if message["type"] == "http.response.start":
+                    statuses.append(message["status"])
+                await asyncio.sleep(0)
+
+            response = await api.events(lab, SimpleNamespace(), {"client": f"tab{number}"})  # type: ignore[arg-type]
+            await asyncio.sleep(0)
+            try:
+                await response({"type": "http"}, receive, send)
+            except RequestRefused as refused:
+                statuses.append(refused.status)
+
+        asked = [asyncio.create_task(one(number)) for number in range(tabs.MOST_STREAMS + 6)]
+        while len(statuses) < len(asked):
+            await asyncio.sleep(0)
+        begun.set()
+        await asyncio.wait(asked)
+        assert lab.tabs.watching == 0
+        return statuses
+
+    statuses = asyncio.run(opened())
+    assert statuses.count(200) == tabs.MOST_STREAMS
+    assert statuses.count(429) == 6

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,7 +15,7 @@ from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.position import Position, Side
 from knightfall.search.budget import Budget, Report, parse_budget
-from knightfall.user_files import UserFunction
+from knightfall.user_files import PRIVATE_COPY, UserFunction, snapshot_root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from knightfall.agents.remote_player import RemotePlayer
     from knightfall.heuristics.evaluator import Evaluator
     from knightfall.heuristics.expression import Atom, Expression
+    from knightfall.isolation.host_process import PrivateCopy
     from knightfall.search.run_search import Search
 
 MOST_SEED = 2**63 - 1
@@ -268,6 +272,36 @@ class Agent:
 
         found = there(read) if isinstance(read, UserFunction) else read.with_atoms(there)
         return replace(self, heuristic=str(found), label="")
+
+    def private_copy(self) -> PrivateCopy | None:
+        """Copy its files for one process, if they are copies in a snapshot themselves; else None.
+
+        So the code of a user's file is not told where the snapshot is.
+        """
+        trees = {snapshot_root(path) for path in self.files} - {""}
+        if not trees:
+            return None
+        here = os.getcwd()
+        trees |= {snapshot_root(here)} - {""}
+        from knightfall.isolation.host_process import PrivateCopy
+
+        folder = os.path.realpath(tempfile.mkdtemp(prefix=PRIVATE_COPY))
+        places = {tree: f"{folder}/{number}" for number, tree in enumerate(sorted(trees))}
+
+        def moved(path: str, resolve: bool) -> str:
+            tree = snapshot_root(path)
+            return places[tree] + path.removeprefix(tree) if tree else path
+
+        try:
+            for tree, place in places.items():
+                shutil.copytree(tree, place, symlinks=True)
+            text = str(self.relocated(moved))
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        originals = {place: tree for tree, place in places.items()}
+        working_folder = moved(here, False) if snapshot_root(here) else None
+        return PrivateCopy(folder, text, originals, working_folder)
 
     @cached_property
     def _atoms(self) -> list[Atom]:

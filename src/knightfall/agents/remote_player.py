@@ -17,6 +17,7 @@ from typing import Any
 
 from knightfall.agents.base import Agent
 from knightfall.agents.hosted_agent import HOSTED, read_loaded, read_report, read_value
+from knightfall.agents.parse import parse_agent
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.host_process import HostProcess, Reader
@@ -83,7 +84,7 @@ class AgentProcess(HostProcess):
     """A process that hosts an agent and answers requests about positions."""
 
     def __init__(self, text: str, beside: Path | None = None) -> None:
-        super().__init__(HOSTED, text, beside)
+        super().__init__(HOSTED, text, beside, copy=parse_agent(text).private_copy())
         self.files: list[str] = []
         self.warnings: list[str] = []
         self._boards: set[Board] = set()

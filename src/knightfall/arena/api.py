@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import wraps
 from inspect import signature
-from typing import Any, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from knightfall.agents import Agent, cached_agent
 from knightfall.agents.parse import borrowed
@@ -34,6 +34,7 @@ from knightfall.arena.run_options import (
     ignore_notice,
     with_run_options,
 )
+from knightfall.arena.snapshot import as_played, run_snapshot
 from knightfall.arena.store import Run, Store
 from knightfall.arena.store_file import IN_MEMORY, user_store
 from knightfall.arena.tournament_plan import mixture, tournament_plan
@@ -48,6 +49,10 @@ from knightfall.machine import cores
 from knightfall.openings import checked_book, read_book
 from knightfall.search.budget import Budget, read_budget
 from knightfall.statistics.sprt import Sprt
+from knightfall.user_files import original_paths
+
+if TYPE_CHECKING:
+    from knightfall.arena.runner import Runner
 
 AnAgent = str | Agent
 ABudget = str | Budget | None
@@ -57,6 +62,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def takes_run_options(function: Function) -> Function:
     """Decorate a function with ``**options``, so that its signature lists all `RunOptions`.
+
+    The function is called with a snapshot of the users' files.
 
     A call with another keyword raises a TypeError that names the function, as Python does.
     """
@@ -68,7 +75,9 @@ def takes_run_options(function: Function) -> Function:
             shown.bind(*args, **keywords)
         except TypeError as error:
             raise TypeError(f"{function.__name__}() {error}") from None
-        return function(*args, **keywords)
+        notice = keywords.get("notice", ignore_notice)
+        with run_snapshot(notice):  # before the plan is made, which loads the users' files
+            return function(*args, **keywords)
 
     checked.__signature__ = shown  # type: ignore[attr-defined]
     return cast(Function, checked)
@@ -229,8 +238,8 @@ def _play_or_load(plan: Plan, kind: type[Kind], how: RunOptions) -> Kind:
     if how.again or not _is_finished(plan, how.store):
         check(plan, runner_options, how.notice)
         for entrant in plan.entrants:  # notes such as a submission's course generation
-            for note in cached_agent(entrant.agent).notes():
-                how.notice(f"{entrant.name}: {note}")
+            for note in cached_agent(as_played(entrant.agent)).notes():
+                how.notice(original_paths(f"{entrant.name}: {note}"))
     # The report reads from the store later, so the store stays open as long as the report exists.
     store = _open_store(how.store)
     try:
@@ -269,14 +278,16 @@ def check(plan: Plan, options: RunnerOptions, notice: Notice = ignore_notice) ->
     from knightfall.arena.play import check_agents  # needs the compiler
 
     check_runner(options, plan)
-    check_agents(entrant.agent for entrant in plan.entrants)
     loaded: set[tuple[str, ...]] = set()
-    for entrant in plan.entrants:
-        agent = cached_agent(entrant.agent)
-        if agent.files not in loaded:
-            loaded.add(agent.files)
-            for line in agent.trial_load():
-                notice(line)
+    with run_snapshot() as taken:
+        played = taken.plan(plan)
+        check_agents(entrant.agent for entrant in played.entrants)
+        for entrant in played.entrants:
+            agent = cached_agent(entrant.agent)
+            if agent.files not in loaded:
+                loaded.add(agent.files)
+                for line in agent.trial_load():
+                    notice(original_paths(line))
 
 
 def check_runner(options: RunnerOptions, plan: Plan) -> None:
@@ -327,10 +338,8 @@ def play(
     if known is not None and known.finished:
         notice(f"run {known.id} was played before; --again plays it anew")
         return known, False
-    from knightfall.arena.runner import choose_runner  # needs the compiler
-
     # The runner starts before the run is stored, because a cluster may not answer.
-    with choose_runner(options, plan, notice) as runner:
+    with from_snapshot(options, plan, notice) as runner:
         run = store.begin(plan, engine, version.versions(), again=again)
         if run.played:
             notice(f"continuing run {run.id} after {plan.so_far(run.played)}")
@@ -340,6 +349,18 @@ def play(
         except KeyboardInterrupt:
             return run, True
     return run, False
+
+
+@contextmanager
+def from_snapshot(options: RunnerOptions, plan: Plan, notice: Notice) -> Iterator[Runner]:
+    """Yield a runner that plays a plan from copies of the users' files."""
+    from knightfall.arena.runner import SnapshotRunner, choose_runner  # needs the compiler
+
+    def tell(text: str) -> None:
+        notice(original_paths(text))
+
+    with run_snapshot(notice) as taken, choose_runner(options, taken.plan(plan), tell) as runner:
+        yield SnapshotRunner(runner, taken)
 
 
 def play_all(
@@ -363,9 +384,7 @@ def play_all(
     with ExitStack() as stack:
         try:
             if not all(run is not None and run.finished for run in found):
-                from knightfall.arena.runner import choose_runner  # needs the compiler
-
-                runner = stack.enter_context(choose_runner(options, combined, notice))
+                runner = stack.enter_context(from_snapshot(options, combined, notice))
                 watched = [run or plan for run, plan in zip(found, plans, strict=True)]
                 on_pairs = stack.enter_context(_progress_of(watched, show=True))
             for plan, known in zip(plans, found, strict=True):

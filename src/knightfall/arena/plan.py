@@ -360,7 +360,15 @@ class TimeLimits:
 
 
 def files_of(entrants: Iterable[Entrant]) -> dict[str, str]:
-    """Return the users' files that entrants depend on, each path with a hash of its content."""
+    """Return the users' files that entrants depend on, each path with a hash of its content.
+
+    In a run these are the hashes of the copies in its snapshot.
+    """
+    from knightfall.arena.snapshot import current_snapshot  # avoids a circular import
+
+    entrants, taken = tuple(entrants), current_snapshot()
+    if taken is not None:
+        return taken.files(entrants)
     found = {path for entrant in entrants for path in cached_agent(entrant.agent).sources()}
     return {path: file_hash(path) for path in sorted(found)}
 

@@ -13,7 +13,7 @@ import time
 from abc import abstractmethod
 from array import array
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from knightfall.arena.plan import PairRecord, Plan, check_files, may_repeat
+from knightfall.arena.plan import PairRecord, Plan, may_repeat
 from knightfall.arena.standings import (
     BaselineComparison,
     EntrantRatings,
@@ -50,13 +50,8 @@ def play_to_end(
     run: Run,
     runner: Runner,
     on_pairs: OnPairs = lambda board: None,
-    files: Mapping[str, str] | None = None,
 ) -> Scoreboard:
-    """Play the pairs of a run that are not stored yet, until its end; return the scoreboard.
-
-    Raise a `KnightfallError` if one of `files` (path to hash) is edited during the run.  By default
-    these are all files of the plan; a run that plays from copies has fewer to check.
-    """
+    """Play the pairs of a run that are not stored yet, until its end; return the scoreboard."""
     enable_keyboard_interrupt()
     board = scoreboard_of(run)
     on_pairs(board)
@@ -64,7 +59,7 @@ def play_to_end(
         return board
     if board.rule.verdict is None and board.played < run.plan.total:
         try:
-            _play_rest(run, runner, board, on_pairs, run.plan.files if files is None else files)
+            _play_rest(run, runner, board, on_pairs)
         except RunnerFailure as failure:
             raise KnightfallError(f"{failure}{_resume_hint(run)}") from None
     run.finish(board.rule.outcome())
@@ -79,9 +74,7 @@ def _resume_hint(run: Run) -> str:
     return f"; {pairs} of run {run.id} are stored, and starting it again continues after them"
 
 
-def _play_rest(
-    run: Run, runner: Runner, board: Scoreboard, on_pairs: OnPairs, files: Mapping[str, str]
-) -> None:
+def _play_rest(run: Run, runner: Runner, board: Scoreboard, on_pairs: OnPairs) -> None:
     """Play and store pairs until the plan ends or the rule has a verdict."""
     plan, batch = run.plan, list[PairRecord]()
     repeats = RepeatDetector(run)
@@ -98,14 +91,12 @@ def _play_rest(
                     if board.count(pair.score, pair.first, repeats.is_repeat(pair)):
                         return
                 if batch and time.monotonic() - written > WRITE_EVERY:
-                    check_files(files)
                     run.append(batch)
                     batch = []  # after the write: if Ctrl-C interrupts it, `finally` repeats it
                     written = time.monotonic()
                 on_pairs(board)
         finally:
             if batch:
-                check_files(files)
                 run.append(batch)
 
 

@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Protocol, Self
 from uuid import uuid4
@@ -38,11 +38,13 @@ from knightfall.arena.play import (
     stopper,
 )
 from knightfall.arena.run_options import Notice
+from knightfall.arena.snapshot import Snapshot
 from knightfall.arena.version import engine
 from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import MOST_WORKERS, POLLING, Closing, Job, RunnerOptions
 from knightfall.machine import cores, load
 from knightfall.position import Position
+from knightfall.user_files import original_paths
 
 CHUNK_SECONDS, REMOTE_CHUNK_SECONDS = 0.2, 0.5
 """Intended seconds of a chunk; longer on a cluster, where handing one over takes milliseconds."""
@@ -312,6 +314,30 @@ def _warn_of_load(timed: Agent, notice: Notice) -> None:
             f"warning: {timed.name} plays by the clock, and this machine is busy (load {busy:.1f} "
             f"on {number}): results will depend on what else it does"
         )
+
+
+class SnapshotRunner(Closing):
+    """A runner that plays from a snapshot; its records name the original agents and files."""
+
+    def __init__(self, runner: Runner, taken: Snapshot) -> None:
+        self._runner, self._taken = runner, taken
+
+    def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
+        """See `Runner`."""
+        waiting: dict[int, PairTask] = {}
+
+        def moved() -> Iterator[PairTask]:
+            for task in tasks:
+                waiting[task.number] = task
+                yield self._taken.task(task)
+
+        with closing(self._runner.play(moved())) as records:
+            for record in records:
+                one, two = (
+                    replace(game, detail=original_paths(game.detail)) if game.detail else game
+                    for game in record.games
+                )
+                yield PairRecord(waiting.pop(record.task.number), (one, two))
 
 
 # -- chunks of pairs ---------------------------------------------------------------------------

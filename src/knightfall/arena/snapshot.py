@@ -1,126 +1,334 @@
-"""Play a run from copies of the users' files, so that editing a file does not disturb it.
+"""Play a run from private copies of the users' files, so that no edit of a file disturbs it.
 
-The plan of the run still names the original files with their hashes.  Only the runner gets agents
-that name the copies.
+A snapshot is taken when the plan of a run is made, before any code of the files runs.  The plan
+names the original files with the hashes of their copies; only the agents that are loaded name the
+copies.  So a run keeps the text that it began with, in whatever process its games are played.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import closing, suppress
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
+from typing import IO
 
 from knightfall.agents import cache_agent, cached_agent
-from knightfall.arena.plan import Entrant, PairRecord, PairTask, Plan, file_hash, files_of
-from knightfall.arena.runner import Runner
+from knightfall.arena.plan import Entrant, PairTask, Plan, file_hash
+from knightfall.arena.run_options import Notice, ignore_notice
+from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError
-from knightfall.isolation.parallel_map import Closing
+from knightfall.files import locked, make_private
+from knightfall.isolation import sigint
+from knightfall.isolation.scratch_folder import copy_beside
+from knightfall.user_files import original_paths, snapshot_root, snapshots_folder
+
+MOST_LINKS = 1000
+"""Most entries of a folder that a snapshot links."""
+
+LOCK = ".lock"
+"""A file in a snapshot's folder that is locked as long as the run goes on."""
 
 
 class Snapshot:
-    """A folder with copies of the files of some agents, each under its full path.
+    """Copies of the files of some agents, in a folder that only the user can read.
 
-    The other files of the same folder and of those above it are linked, so that they are found.
-    The constructor raises a `KnightfallError` if a file does not have its hash in `files`.
+    Each file or folder that an agent names has a tree of its own, in which copies have the full
+    paths of the originals.  For a function, the tree has copies of its file and of all that it
+    imports and reads while it is loaded; other files of its folder and of those above are links.
+    For a submission, it has copies of the files in its folder.
     """
 
-    def __init__(self, folder: str, files: Mapping[str, str], agents: Iterable[str]) -> None:
-        from knightfall.isolation.scratch_folder import copy_beside
-
-        self.folder = os.path.realpath(folder)
+    def __init__(self) -> None:
+        self._folder = ""
+        self._held: IO[str] | None = None
+        self._busy = threading.RLock()
+        self._trees: dict[str, str] = {}  # by the path that an agent names
+        self._copies: dict[str, str] = {}  # the first copy of each original
+        self._hashes: dict[str, str] = {}  # those of the copies, by original
+        self._elsewhere: dict[str, str] = {}  # hashes of files that cannot be copied
         self._agents: dict[str, str] = {}
-        for text in agents:
-            file = cached_agent(text).beside  # set if the agent may read any file beside its own
-            if file is not None:
-                copy = Path(self._copy_of(str(file)))
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                copy_beside(file, copy.parent)
-        for path, expected in files.items():
-            copy = Path(self._copy_of(path))
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            with suppress(OSError):  # an unreadable file is reported below
-                shutil.copyfile(path, copy)
-            if not copy.is_file() or file_hash(str(copy)) != expected:
+        self._entered = ""  # the tree of the working folder
+
+    # -- what a run asks for ---------------------------------------------------------------
+
+    def agent(self, text: str) -> str:
+        """Return an agent's string that names copies; they are made at the first call."""
+        if all(map(snapshot_root, cached_agent(text).files)):  # it names none, or copies already
+            return text
+        with self._busy:
+            if text not in self._agents:
+                self._copy_files_of(text)
+                self._agents[text] = cache_agent(cached_agent(text).relocated(self._moved))
+            return self._agents[text]
+
+    def plan(self, plan: Plan) -> Plan:
+        """Return the same plan with agents that play from the copies.
+
+        Raise a `KnightfallError` if a file does not have the text for which the plan was made.
+        """
+        now = self.files(plan.entrants)
+        for path, expected in plan.files.items():
+            if now.get(path) != expected:
                 raise KnightfallError(
                     f"{path} was edited since the run began, and its new text makes another run: "
                     "start a new one"
                 )
-        for path in files:
-            self._link_neighbours(os.path.dirname(path))
-
-    def agent(self, text: str) -> str:
-        """Return an agent's string with the paths of its files replaced by those of the copies."""
-        if text not in self._agents:
-            self._agents[text] = cache_agent(cached_agent(text).relocated(self._moved))
-        return self._agents[text]
-
-    def plan(self, plan: Plan) -> Plan:
-        """Return the same plan with agents that play from the copies."""
         moved = (Entrant(self.agent(one.agent), one.name) for one in plan.entrants)
         return replace(plan, entrants=tuple(moved))
 
     def enter(self) -> None:
-        """Change to the copy of the working folder, if any, so that relative names mean copies."""
-        here = self._copy_of(os.getcwd())
-        if os.path.isdir(here):
-            os.chdir(here)
+        """Change to a copy of the working folder, so that relative names mean copies.
 
-    def not_copied(self, entrants: Iterable[Entrant]) -> dict[str, str]:
-        """Return the files outside the snapshot that its entrants read, with their hashes.
-
-        These are files that a user's code names by a full path.
+        Files are copied when an agent that is loaded reads them; until then they are links.
         """
-        inside = os.path.join(self.folder, "")
-        found = files_of(entrants)
-        return {path: at for path, at in found.items() if not path.startswith(inside)}
+        here = os.getcwd()
+        tree = self._tree(f"working folder {here}")
+        self._link_folder(here, tree)
+        os.chdir(tree + here)
+        self._entered = tree
 
-    def original(self, text: str) -> str:
-        """Return a text with the paths of copies replaced by those of the originals."""
-        return text.replace(self.folder, "")
+    def task(self, task: PairTask) -> PairTask:
+        """Return the same pair with agents that play from the copies."""
+        return replace(task, a=self.agent(task.a), b=self.agent(task.b))
+
+    def files(self, entrants: Iterable[Entrant]) -> dict[str, str]:
+        """Return the original files that entrants depend on, with the hashes of the copies.
+
+        This loads the copies.
+        """
+        found: dict[str, str] = {}
+        for text in dict.fromkeys(entrant.agent for entrant in entrants):
+            for path in cached_agent(self.agent(text)).sources():
+                found |= self._hash(path)
+        return dict(sorted(found.items()))
+
+    def path(self, original: Path) -> Path:
+        """Return the copy of a file, or the file itself if it has none."""
+        return Path(self._copies.get(str(original), original))
+
+    def edited(self) -> list[str]:
+        """Return sentences that name the originals that were edited since they were copied."""
+        found = _edited(self._hashes)
+        texts = []
+        if found:
+            more = f" and {count(len(found) - 1, 'more file')}" if found[1:] else ""
+            verb = "were" if found[1:] else "was"
+            texts.append(
+                f"{found[0]}{more} {verb} edited during the run, which used the text from its "
+                "beginning; the same command now begins another run"
+            )
+        texts += [
+            f"{path} was edited during the run; it is not among the copies, because it is named "
+            "by its full path or lies outside of the agent's folder: later games may have used its "
+            "new text"
+            for path in _edited(self._elsewhere)
+        ]
+        return texts
+
+    def close(self) -> None:
+        """Remove the copies."""
+        if self._entered:
+            with suppress(OSError):
+                os.chdir(original_paths(os.getcwd()))
+            self._entered = ""
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            sigint.last_steps.pop(self._folder, None)
+            self._folder = ""
+        if self._held is not None:
+            self._held.close()
 
     # -- copying -----------------------------------------------------------------------------
 
-    def _copy_of(self, path: str) -> str:
-        """Return the path of a file's copy."""
-        return os.path.join(self.folder, os.path.relpath(path, os.path.abspath(os.sep)))
+    def _copy_files_of(self, text: str) -> None:
+        """Copy the files that an agent needs, as far as they are found without running code."""
+        agent = cached_agent(text)
+        if agent.beside is not None:
+            for path in agent.files:
+                key = os.path.abspath(path)
+                if key not in self._trees:
+                    tree = self._tree(key)
+                    inside = tree + str(agent.beside.parent)
+                    try:
+                        os.makedirs(inside)
+                        copy_beside(agent.beside, Path(inside))
+                    except OSError as error:
+                        raise KnightfallError(
+                            f"{agent.beside}: {error.strerror or error}"
+                        ) from None
+                    for source in agent.sources():
+                        self._copy(source, tree)
+            return
+        for function in agent.users_functions:
+            key = os.path.realpath(function.path)
+            if key not in self._trees and (files := function.files_to_copy()):
+                tree = self._tree(key)
+                for source in files:
+                    self._link_folder(os.path.dirname(source), tree)
+                    self._copy(source, tree)
+
+    def _tree(self, key: str) -> str:
+        """Return a new tree for the copy of the file or folder `key`."""
+        if not self._folder:
+            self._folder, self._held = _new_folder()
+        self._trees[key] = tree = f"{self._folder}/{len(self._trees)}"
+        os.mkdir(tree)
+        return tree
 
     def _moved(self, path: str, resolve: bool) -> str:
-        """Return the path of a file's copy; if `resolve`, follow symbolic links first."""
-        return self._copy_of(os.path.realpath(path) if resolve else os.path.abspath(path))
+        """Return the path of a copy; if `resolve`, follow the symbolic links of `path` first."""
+        original = os.path.realpath(path) if resolve else os.path.abspath(path)
+        return self._trees.get(original, "") + original
 
-    def _link_neighbours(self, folder: str) -> None:
-        """Link each file without a copy, in a folder and in all folders above it."""
+    def _copy(self, original: str, tree: str) -> None:
+        """Copy a file into a tree; raise a `KnightfallError` if that fails."""
+        target = tree + original
+        try:
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            if os.path.islink(target):
+                os.unlink(target)
+            shutil.copyfile(self._copies.get(original, original), target)
+        except OSError as error:
+            raise KnightfallError(f"{original}: {error.strerror or error}") from None
+        if original not in self._copies:
+            self._copies[original], self._hashes[original] = target, file_hash(target)
+
+    def _hash(self, path: str) -> dict[str, str]:
+        """Return the original of a file that an agent has read, with its hash.
+
+        If the file was read through a link of a tree, a copy replaces the link.
+        """
+        original, tree = original_paths(path), snapshot_root(path)
+        if not tree:
+            return {path: self._elsewhere.setdefault(path, file_hash(path))}
+        if os.path.realpath(path) != path and os.path.isfile(path):
+            self._link_folder(os.path.dirname(original), tree)
+            self._copy(original, tree)
+        found = self._hashes.get(original)
+        return {} if found is None else {original: found}  # the agent may have written the file
+
+    def _link_folder(self, folder: str, tree: str) -> None:
+        """Make a folder of a tree that has a link to each entry of the original."""
+        there = tree + folder
+        if os.path.isdir(there) and not os.path.islink(there):
+            return
         above = os.path.dirname(folder)
         if above != folder:
-            self._link_neighbours(above)
-        with suppress(OSError):  # a folder that cannot be listed has nothing to link
-            for name in os.listdir(folder):
-                copy = self._copy_of(os.path.join(folder, name))
-                if not os.path.lexists(copy):
-                    os.symlink(os.path.join(folder, name), copy)
+            self._link_folder(above, tree)
+        if os.path.islink(there):
+            os.unlink(there)
+        os.makedirs(there)
+        with suppress(OSError), os.scandir(folder) as entries:  # an unreadable folder has no links
+            for entry in islice(entries, MOST_LINKS):
+                with suppress(OSError):
+                    os.symlink(entry.path, os.path.join(there, entry.name))
 
 
-class SnapshotRunner(Closing):
-    """A runner that plays from a snapshot; its records name the original agents and files."""
+def _edited(files: dict[str, str]) -> list[str]:
+    """Return the files that do not have their hashes."""
+    found = []
+    for path, before in files.items():
+        try:
+            now = file_hash(path)
+        except KnightfallError:
+            now = ""
+        if now != before:
+            found.append(path)
+    return found
 
-    def __init__(self, runner: Runner, snapshot: Snapshot) -> None:
-        self._runner, self._snapshot = runner, snapshot
 
-    def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
-        """See `Runner`."""
-        snapshot, waiting = self._snapshot, dict[int, PairTask]()
+# -- the snapshot of the run under way -------------------------------------------------------
 
-        def moved() -> Iterator[PairTask]:
-            for task in tasks:
-                waiting[task.number] = task
-                yield replace(task, a=snapshot.agent(task.a), b=snapshot.agent(task.b))
+_current: ContextVar[Snapshot | None] = ContextVar("snapshot", default=None)
 
-        with closing(self._runner.play(moved())) as records:
-            for record in records:
-                one, two = (
-                    replace(game, detail=snapshot.original(game.detail)) for game in record.games
-                )
-                yield PairRecord(waiting.pop(record.task.number), (one, two))
+
+@contextmanager
+def run_snapshot(notice: Notice = ignore_notice) -> Iterator[Snapshot]:
+    """Yield the snapshot of the run under way; outside of a run, a new one, removed afterwards.
+
+    Errors raised in the block name the original files.  When a new snapshot ends, notices name the
+    files that were edited meanwhile.
+    """
+    outer = _current.get()
+    if outer is not None:
+        yield outer
+        return
+    taken = Snapshot()
+    token = _current.set(taken)
+    try:
+        yield taken
+    except KnightfallError as error:
+        error.args = tuple(original_paths(a) if isinstance(a, str) else a for a in error.args)
+        raise
+    finally:
+        _current.reset(token)
+        for text in taken.edited():
+            notice(text)
+        taken.close()
+
+
+def current_snapshot() -> Snapshot | None:
+    """Return the snapshot of the run under way; None outside of a run."""
+    return _current.get()
+
+
+def as_played(text: str) -> str:
+    """Return an agent's string that names the copies of the run under way, if there is one."""
+    taken = _current.get()
+    return text if taken is None else taken.agent(text)
+
+
+# -- folders of snapshots --------------------------------------------------------------------
+
+
+def _new_folder() -> tuple[str, IO[str] | None]:
+    """Make the folder of a snapshot, and lock it for this process.
+
+    Snapshots that killed commands have left are removed.
+    """
+    parent = snapshots_folder()
+    try:
+        make_private(parent)
+        with locked(parent / "folders"):
+            remove_leftovers()
+            folder = tempfile.mkdtemp(prefix="run_", dir=parent)
+            held = _lock(os.path.join(folder, LOCK))
+    except OSError as error:
+        raise KnightfallError(
+            f"cannot copy the users' files to {str(parent)!r}: {error.strerror or error} "
+            "(KNIGHTFALL_CACHE_DIR names another folder)"
+        ) from None
+    sigint.last_steps[folder] = lambda: shutil.rmtree(folder, ignore_errors=True)
+    return folder, held
+
+
+def remove_leftovers() -> None:
+    """Remove the snapshots of commands that were killed: nobody holds their locks."""
+    with suppress(OSError):
+        for name in os.listdir(snapshots_folder()):
+            folder = snapshots_folder() / name
+            if folder.is_dir() and (held := _lock(str(folder / LOCK))) is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                held.close()
+
+
+def _lock(file: str) -> IO[str] | None:
+    """Lock a file, and return it open; None if another process has locked it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: what a killed command leaves stays
+        return None
+    opened = open(file, "w")  # noqa: SIM115 - stays open as long as the lock is held
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        opened.close()
+        return None
+    return opened

@@ -17,9 +17,10 @@ from typing import Literal, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.agents import Agent, DeepeningAgent, parse_agent
+from knightfall.agents import Agent, DeepeningAgent, cached_agent, parse_agent
 from knightfall.arena.plan import Match, Openings, PairTask, Plan, enter, files_of
 from knightfall.arena.results import Effort, Results
+from knightfall.arena.snapshot import as_played
 from knightfall.arena.store import Store
 from knightfall.arena.version import engine
 from knightfall.errors import KnightfallError
@@ -150,7 +151,8 @@ def _converted(
     """Return the node budgets of A and B for each time, from earlier runs or measured now."""
     found = {} if known is None else _measured_before(plan, known)
     if new := [budget for budget in times if str(budget) not in found]:
-        measured = nodes_within(*both, [budget.time or 0 for budget in new], plan.starts)
+        a, b = (cached_agent(as_played(str(agent.absolute()))) for agent in both)
+        measured = nodes_within(a, b, [budget.time or 0 for budget in new], plan.starts)
         found |= {str(budget): list(nodes) for budget, nodes in zip(new, measured, strict=True)}
     return {text: found[text] for text in map(str, times)}
 

@@ -225,7 +225,7 @@ class TerminalView:
     def left(self, game: InteractiveGame, resume: str | None) -> None:
         self.console.print()
         if resume:
-            print_line(f"The game is saved. To resume it:\n  {resume}")
+            print_line("The game is saved. To resume it:", f"  {resume}")
 
     # -- beside the board ----------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -16,8 +17,9 @@ from knightfall.board import Board
 from knightfall.course.submission import Reference, checked, parse_reference, sources
 from knightfall.course.submission_files import find_file
 from knightfall.errors import AgentFailure, KnightfallError
-from knightfall.isolation.host_process import LONGEST_TEXT, Reader, check_answer
+from knightfall.isolation.host_process import LONGEST_TEXT, PrivateCopy, Reader, check_answer
 from knightfall.isolation.limits import SUBMISSION_MEMORY, limit_memory
+from knightfall.isolation.scratch_folder import scratch_of
 from knightfall.position import Position, Side
 from knightfall.reading import Real, Text, Whole
 from knightfall.search.budget import Budget, Report, parse_budget
@@ -152,6 +154,20 @@ class CourseAgent(Agent):
         """See `Agent`."""
         path = moved(self.reference.path, False)
         return replace(self, heuristic=str(replace(self.reference, path=path)))
+
+    def private_copy(self) -> PrivateCopy:
+        """See `Agent`; a submission always gets a copy of its folder, without those around it.
+
+        The generation is named, because the course's board may lie in the folder above.
+        """
+        file, named = self.beside, self.reference
+        with suppress(KnightfallError):  # the submission's own process reports what is wrong
+            generation = checked(named).generation.name
+            named = replace(named, generation=generation)
+        folder = os.path.realpath(scratch_of(file))
+        named = replace(named, path=os.path.join(folder, file.name))
+        text = str(replace(self, heuristic=str(named)))
+        return PrivateCopy(folder, text, {folder: str(file.parent)}, folder)
 
     # -- in a tournament -------------------------------------------------------------------
 

@@ -28,12 +28,11 @@ from knightfall.course.submission_files import (
     PlayerClass,
     files_named,
     find_file,
-    is_file,
     player_of,
     reachable,
-    tree_of,
 )
 from knightfall.errors import KnightfallError, nearest
+from knightfall.user_files import is_file, parse_source
 
 # -- references --------------------------------------------------------------------------------
 
@@ -109,7 +108,7 @@ def read_board(file: Path) -> BoardFile | None:
     Older generations are tried first, because newer boards have fewer distinctive features.
     """
     try:
-        tree = tree_of(file)
+        tree = parse_source(file)
     except KnightfallError:
         return None
     source = BoardSource(tree)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ast
 import os
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from knightfall.errors import KnightfallError
+from knightfall.user_files import is_file, parse_source, parsed_modules, path_here
 
 NOT_HANDED_IN = (
     "isolation", "sample_players", "agent_test", "tournament", "setup", "run_match",
@@ -20,87 +20,17 @@ NOT_HANDED_IN = (
 )  # fmt: skip
 """Modules that the course provided beside the student's file."""
 
-LARGEST = 4 << 20
-"""Maximum size in bytes of a source file that is read."""
-
 MOST_FILES = 4000
 """Maximum number of files of a folder that are examined."""
-
-
-def is_file(file: Path) -> bool:
-    """Return whether a file exists; False if its name is invalid or it is not accessible."""
-    try:
-        return file.is_file()
-    except (OSError, ValueError):
-        return False
 
 
 def _inside(file: Path, folder: Path) -> bool:
     return Path(os.path.normpath(file)).is_relative_to(folder)
 
 
-def tree_of(file: Path) -> ast.Module:
-    """Parse a Python file; raise `KnightfallError` if it is unreadable, too large or invalid."""
-    try:
-        if file.stat().st_size > LARGEST:
-            raise KnightfallError(f"{file} is too large: at most {LARGEST:,} bytes are accepted")
-        text = file.read_bytes()
-    except OSError as error:
-        raise KnightfallError(f"{file}: {error.strerror or error}") from None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text, str(file))
-    except SyntaxError as error:
-        where = f", line {error.lineno}" if error.lineno else ""
-        raise KnightfallError(f"{file}{where}: {type(error).__name__}: {error.msg}") from None
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise KnightfallError(f"{file}: {error}") from None
-
-
 def reachable(file: Path, *, broken: bool = False) -> dict[Path, ast.Module]:
-    """Parse a file and all modules beside it that it imports, directly or not; the file is first.
-
-    Imported modules that cannot be parsed count as empty; with `broken`, so does the file itself.
-    """
-    found: dict[Path, ast.Module] = {}
-    todo = [file]
-    while todo and len(found) < MOST_FILES:
-        here = todo.pop()
-        if here in found:
-            continue
-        try:
-            found[here] = tree_of(here)
-        except KnightfallError:
-            if here == file and not broken:
-                raise
-            found[here] = ast.Module([], [])
-        todo += _imports(found[here], here, file.parent)
-    return found
-
-
-def _imports(tree: ast.Module, here: Path, top: Path) -> Iterator[Path]:
-    """Yield the files of the submission's own modules that a module imports."""
-    for node in ast.walk(tree):
-        names: list[tuple[Path, str]] = []
-        if isinstance(node, ast.Import):
-            names = [(top, alias.name) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = top
-            for _ in range(node.level):
-                base = here.parent if base is top else base.parent
-            module = node.module or ""
-            names = [(base, module)] if module else []
-            names += [(base, f"{module}.{alias.name}".strip(".")) for alias in node.names]
-        for base, name in names:
-            parts = name.split(".")
-            if parts[0] in NOT_HANDED_IN:
-                continue
-            for end in range(1, len(parts) + 1):
-                at = base.joinpath(*parts[:end])
-                for candidate in (at.with_name(at.name + ".py"), at / "__init__.py"):
-                    if is_file(candidate):
-                        yield candidate
+    """Parse a submission's file and its own modules; see `parsed_modules`."""
+    return parsed_modules(file, broken=broken, leave_out=NOT_HANDED_IN)
 
 
 def imports_numpy(tree: ast.Module) -> bool:
@@ -172,7 +102,7 @@ def player_of(node: ast.ClassDef) -> PlayerClass | None:
 def find_file(path: str) -> Path:
     """Return the submission's file: the path itself, or the one found in that folder."""
     try:
-        place = Path(path).expanduser()
+        place = Path(path_here(path)).expanduser()
         if place.is_file():
             return place.absolute()
         if not place.is_dir():
@@ -222,7 +152,7 @@ def _players_in(place: Path) -> Iterator[Path]:
         if file.stem in NOT_HANDED_IN or not file.is_file():
             continue
         try:
-            tree = tree_of(file)
+            tree = parse_source(file)
         except KnightfallError:
             continue
         if any(player_of(node) for node in tree.body if isinstance(node, ast.ClassDef)):

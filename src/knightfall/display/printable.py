@@ -50,10 +50,10 @@ def storable(text: str) -> str:
 
 
 def print_line(*texts: str, file: IO[str] | None = None) -> None:
-    """Print lines for people, with control characters in them as escapes."""
+    """Print each text as one line, with control characters and line breaks in it as escapes."""
     out = sys.stdout if file is None else file
     for text in texts or ("",):
-        print(printable(text, keep="\n"), file=out, flush=file is not None)
+        print(printable(text), file=out, flush=file is not None)
 
 
 def console(**options: Any) -> Console:

@@ -76,6 +76,8 @@ def unicode_is_shown() -> bool:
 def show(parts: Iterable[Part], console: Console) -> None:
     """Print parts on a console, with bold headings where the output shows styles.
 
+    A part that is text is one paragraph: line breaks in it, as in a file's name, are escaped.
+
     Paragraphs are wrapped between words on a terminal, and not at all in a pipe.
     """
     width = console.width if console.is_terminal else PIPE_WIDTH
@@ -86,10 +88,10 @@ def show(parts: Iterable[Part], console: Console) -> None:
                     console.print()
                 console.print(block, width=width, crop=False, soft_wrap=False)
         elif isinstance(part, Heading):
-            console.print(str(part), style="bold", soft_wrap=not console.is_terminal)
+            console.print(printable(part), style="bold", soft_wrap=not console.is_terminal)
         else:
             style = part.style if isinstance(part, Line) else None
-            console.print(str(part), style=style, soft_wrap=not console.is_terminal)
+            console.print(printable(part), style=style, soft_wrap=not console.is_terminal)
 
 
 def rendered(parts: Iterable[Part], below: int) -> RenderableType:
@@ -104,9 +106,7 @@ def rendered(parts: Iterable[Part], below: int) -> RenderableType:
     width = console.width
     pictures: list[RenderableType] = []
     for part in parts:
-        pictures += (
-            part.blocks(width) if isinstance(part, Table) else [Text(printable(part, keep="\n"))]
-        )
+        pictures += part.blocks(width) if isinstance(part, Table) else [Text(printable(part))]
     heights = [len(console.render_lines(picture)) for picture in pictures]
     while pictures and sum(heights) + below > console.height:
         del pictures[0], heights[0]

@@ -80,13 +80,10 @@ class Table:
         return self._printable()._blocks(width)
 
     def _printable(self) -> Table:
-        """Return the table with control characters in its cells as escapes; line breaks stay."""
-
-        def shown(row: Sequence[str]) -> list[str]:
-            return [printable(cell, keep="\n") for cell in row]
-
-        rows: list[Sequence[str]] = [shown(row) for row in self.rows]
-        return replace(self, titles=shown(self.titles), rows=rows, footer=shown(self.footer))
+        """Return the table with control characters as escapes; only titles keep line breaks."""
+        rows: list[Sequence[str]] = [[*map(printable, row)] for row in self.rows]
+        titles = [printable(title, keep="\n") for title in self.titles]
+        return replace(self, titles=titles, rows=rows, footer=[*map(printable, self.footer)])
 
     def _blocks(self, width: int) -> list[RichTable]:
         widths = [self._width(column) for column in range(len(self.titles))]

@@ -111,6 +111,31 @@ class Taken(NamedTuple):
         return limit is not None and self.seconds - self.waited <= limit < self.seconds
 
 
+class PrivateCopy(NamedTuple):
+    """A scratch folder with copies of an agent's files, made for one process.
+
+    `text` names the agent in this folder; `originals` maps prefixes of paths in it to those that
+    are shown instead.
+    """
+
+    folder: str
+    text: str
+    originals: dict[str, str]
+    working_folder: str | None = None
+    """The process's working folder, if it is not that of this process."""
+
+    def restore(self, answer: bytes) -> bytes:
+        """Return a JSON text with the paths of copies replaced by those of the originals."""
+        for prefix, original in self.originals.items():
+            answer = answer.replace(_in_json(prefix), _in_json(original))
+        return answer
+
+
+def _in_json(path: str) -> bytes:
+    """Return a path as a part of a JSON string."""
+    return json.dumps(path)[1:-1].encode()
+
+
 class HostProcess:
     """A process that hosts one agent; if it can fork, it plays one game after another.
 
@@ -119,7 +144,8 @@ class HostProcess:
 
     `hosted` is the import path of the class that the process runs, constructed with `text`.  A
     submission of the course has the file `beside`: it runs in a scratch copy of that file's folder,
-    and inherits few environment variables.  What it prints is passed to `output`, in another
+    and inherits few environment variables.  With a `copy` the process is given only the names of
+    the files in it, and removes it at the end.  What it prints is passed to `output`, in another
     thread, or discarded.
     """
 
@@ -129,10 +155,16 @@ class HostProcess:
         text: str,
         beside: Path | None = None,
         output: Callable[[bytes], None] | None = None,
+        copy: PrivateCopy | None = None,
     ) -> None:
-        self._text = text
+        self._text, self._copy = text, copy
         self._starting = STARTING if beside is None else LOADING
-        scratch = None if beside is None else scratch_of(beside)
+        scratch: str | None = None
+        if copy is not None:
+            text, scratch = copy.text, copy.folder
+        elif beside is not None:
+            scratch = scratch_of(beside)
+        working_folder = copy.working_folder if copy is not None else scratch
         self._process = subprocess.Popen(
             [
                 *(sys.executable, "-P", "-m", "knightfall.isolation.agent_host", hosted, text),
@@ -143,8 +175,10 @@ class HostProcess:
             stderr=subprocess.DEVNULL if output is None else subprocess.PIPE,
             bufsize=0,
             start_new_session=True,  # so that Ctrl-C does not reach it
-            cwd=scratch,
-            env=agent_environment() if scratch is None else submission_environment(scratch),
+            cwd=working_folder,
+            env=agent_environment()
+            if beside is None or scratch is None
+            else submission_environment(scratch),
         )
         self._answers: _Answers = queue.SimpleQueue()
         # The threads must not refer to this object, or it would never be garbage-collected.
@@ -241,6 +275,8 @@ class HostProcess:
             raise AgentFailure("timeout", late, starved) from None
         try:
             content, self.taken = self._parse(word, line, came - asked)
+            if self._copy is not None:
+                content = self._copy.restore(content)
             try:
                 answer = read_answer(content)
             except AgentFailure as failure:

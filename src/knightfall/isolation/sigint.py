@@ -16,10 +16,14 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, NoReturn
 
 INTERRUPTED = 130
 """The exit code of a command that Ctrl-C ended."""
+
+last_steps: dict[str, Callable[[], None]] = {}
+"""Functions to call, by name, when Ctrl-C ends the process at once; they must not block."""
 
 _a_command = False
 
@@ -95,6 +99,8 @@ def exit_interrupted() -> NoReturn:
     import atexit
 
     atexit._run_exitfuncs()
+    for step in list(last_steps.values()):
+        step()
     os._exit(INTERRUPTED)
 
 
@@ -105,5 +111,7 @@ def _end(*_: object) -> NoReturn:
     finally:
         try:
             os.write(2, b"knightfall: interrupted\n")
+            for step in last_steps.values():
+                step()
         finally:
             os._exit(INTERRUPTED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 from knightfall.display.numbers import percent
+from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write
 from knightfall.learning.data import Positions, everything
 from knightfall.learning.data_settings import DataSettings, Shard
 from knightfall.learning.split import SPLITS, kept
 from knightfall.oracle.graded_games import PHASES
+from knightfall.reading import Between, check, parse_json, read_bytes
 
 CARD, README, LOG = "card.json", "README.md", "log.jsonl"
 ROLES = ("hunter", "runner")
+
+_LOGGED = {"file": str, "seconds": Between(0, 1e9)}
 
 
 def write_card(folder: Path, settings: DataSettings, shards: list[Shard]) -> dict[str, Any]:
@@ -112,15 +117,14 @@ def _seconds(folder: Path) -> float | None:
     """
     seconds: dict[str, float] = {}
     try:
-        lines = (folder / LOG).read_text("utf-8").splitlines()
-    except OSError:
+        lines = read_bytes(folder / LOG).decode("utf-8", "replace").splitlines()
+    except KnightfallError:
         return None
     for line in lines:
-        try:
-            entry = json.loads(line)
-            seconds[entry["file"]] = float(entry["seconds"])
-        except (ValueError, KeyError, TypeError):  # the unfinished line of a killed process
-            continue
+        with suppress(KnightfallError):  # a damaged line, or the unfinished one of a killed process
+            entry = parse_json(line)
+            check(_LOGGED, entry)
+            seconds[entry["file"]] = entry["seconds"]
     return round(sum(seconds.values()), 1) or None
 
 

@@ -10,11 +10,12 @@ import time
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from knightfall.agents import Agent, parse_agent
+from knightfall.agents import Agent, cache_agent, cached_agent, parse_agent
 from knightfall.agents.remote_player import player as ready_player
+from knightfall.arena.snapshot import Snapshot, run_snapshot
 from knightfall.board import Board
 from knightfall.display.numbers import count, duration, for_json, interval, percent
 from knightfall.display.progress import OnProgress, progress_or_callback
@@ -184,6 +185,8 @@ class Grade(Displayable):
     seconds: float
     timed: bool = False
     """Whether the player has a time budget: then the grade does not repeat exactly."""
+    edited: tuple[str, ...] = ()
+    """Sentences on the player's files that were edited during the games."""
 
     @property
     def partial(self) -> bool:
@@ -219,6 +222,7 @@ class Grade(Displayable):
         if self.timed:
             yield ""
             yield "A time budget does not repeat exactly: expect slightly different numbers."
+        yield from self.edited
 
     def _wins_kept_table(self) -> Table:
         table = Table(["", "kept", "of", "rate", "95 %", "std. error", "at random"])
@@ -248,6 +252,7 @@ class Grade(Displayable):
             "first_blunder": self.first_blunder.to_dict(),
             "reliability": None if self.reliability is None else self.reliability.to_dict(),
             "seconds": self.seconds,
+            "edited": list(self.edited),
         }
 
     def plot(self) -> Figure:
@@ -314,17 +319,25 @@ def grade(
     board = Board.named(board) if isinstance(board, str) else board
     drawn = draw_openings(board, openings, seed)
     who = parse_agent(player) if isinstance(player, str) else player
-    asked = ready_player(who, board) if isinstance(who, Agent) else who
     records: list[Record] = []
-    try:
-        with progress_or_callback(progress, "games", openings) as tell:
-            for record in records_of(asked, drawn, options):
-                records.append(record)
-                tell(len(records))
-    except KeyboardInterrupt:
-        if not records:
-            raise
-    return grade_of_records(who, board, openings, seed, records, time.perf_counter() - start)
+    with run_snapshot() as taken:
+        asked = ready_player(_copied(who, taken), board) if isinstance(who, Agent) else who
+        try:
+            with progress_or_callback(progress, "games", openings) as tell:
+                for record in records_of(asked, drawn, options):
+                    records.append(record)
+                    tell(len(records))
+        except KeyboardInterrupt:
+            if not records:
+                raise
+        edited = taken.edited()
+    found = grade_of_records(who, board, openings, seed, records, time.perf_counter() - start)
+    return replace(found, edited=tuple(edited))
+
+
+def _copied(agent: Agent, taken: Snapshot) -> Agent:
+    """Return an agent that is loaded from copies of its files."""
+    return cached_agent(taken.agent(cache_agent(agent.absolute()))) if agent.files else agent
 
 
 def grade_of_records(

@@ -36,11 +36,13 @@ the second player always has an answer, and the first player runs out of moves.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
 import stat
 import sys
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -84,9 +86,8 @@ def verify(path: str | Path, on_progress: Callable[[float], None] | None = None)
             on_progress(number / len(certificate.small))
     if certificate.mirrors:
         return Verdict(certificate.board, "mirror", 0, 0, 0)
-    answers = certificate.lines[3:]
-    placements = sum(not line.startswith(" ") for line in answers)
-    return Verdict(certificate.board, "answers", placements, len(answers), searched)
+    answers = certificate.at - 3
+    return Verdict(certificate.board, "answers", certificate.placements, answers, searched)
 
 
 def _read(path: str | Path) -> bytes:
@@ -101,32 +102,43 @@ def _read(path: str | Path) -> bytes:
 
 
 class _Certificate:
-    """A certificate whose lines are checked; only its small positions are still to be searched."""
+    """A certificate whose lines are checked; only its small positions are still to be searched.
+
+    Lines are read one by one: a long file that is no proof takes little more than its own memory.
+    """
 
     def __init__(self, data: bytes) -> None:
-        # A byte that is not ASCII becomes a character that no line may have.
-        self.lines = data.decode("ascii", "replace").split("\n")
-        if self.lines.pop() or not self.lines or not self.lines[-1].startswith("sha256 "):
+        seal = data[data.rfind(b"\n", 0, -1) + 1 :]
+        if not seal.startswith(b"sha256 ") or not seal.endswith(b"\n"):
             raise Refused("the end is missing: the last line must be a sha256")
-        seal = self.lines.pop()
-        self.board, self.at = self._read_heading(), 3  # the next line to read, counted from 0
-        self.mirrors = self.lines[3:4] == [MIRROR]
-        self.answered: set[tuple[int, int, int]] = set()  # open cells, first player, second
+        self.body = data[: -len(seal)]
+        self.file, self.at = io.BytesIO(self.body), -1  # the line to check, counted from 0
+        self.board = self._read_heading()
+        self.mirrors = self._next() == MIRROR
+        self.placements = 0
+        self.answered: set[int] = set()  # open cells, first player, second, as one number
         self.small: list[tuple[int, int, int, int]] = []  # line, open cells, first, second
         if self.mirrors:
             self._check_mirror()
         else:
             self._read_answers(0, self.moves[POCKET], POCKET, POCKET)
         # Checked last, because an error in a line says more than a wrong checksum.
-        if seal != f"sha256 {hashlib.sha256(data[: -len(seal) - 1]).hexdigest()}":
-            raise Refused(f"line {len(self.lines) + 1}: the lines above do not have this sha256")
+        if seal != f"sha256 {hashlib.sha256(self.body).hexdigest()}\n".encode():
+            raise Refused(f"line {self.at + 1}: the lines above do not have this sha256")
+
+    def _next(self) -> str:
+        """Go on to the next line and return it; "" after the last one."""
+        # A byte that is not ASCII becomes a character that no line may have.
+        self.line = self.file.readline().decode("ascii", "replace")
+        self.at += 1
+        return self.line.removesuffix("\n")
 
     def _refuse(self, line: int, reason: str) -> Refused:
-        text = self.lines[line].strip() if line < len(self.lines) else ""
-        return Refused(f"line {line + 1} ({text[:30]!a}): {reason}")
+        text = next(islice(io.BytesIO(self.body), line, None), b"").decode("ascii", "replace")
+        return Refused(f"line {line + 1} ({text.strip()[:30]!a}): {reason}")
 
     def _read_heading(self) -> str:
-        heading, board, claim = [*self.lines, "", "", ""][:3]
+        heading, board, claim = self._next(), self._next(), self._next()
         if heading != HEADING:
             raise self._refuse(0, f"it must be {HEADING!r}; nothing else is read here")
         size = re.fullmatch(r"board ([1-9][0-9]?)x([1-9][0-9]?)", board)
@@ -154,7 +166,7 @@ class _Certificate:
 
     def _check_mirror(self) -> None:
         """Check that mirroring in the centre works on this board."""
-        if len(self.lines) > 4:
+        if self._next() or self.line:
             raise self._refuse(4, f"nothing may follow {MIRROR!r} but the sha256")
         names = {cell: name for name, cell in self.named.items()}
         for cell, image in self.mirror.items():
@@ -168,9 +180,9 @@ class _Certificate:
         """Read the answers to all of the first player's moves, which are indented by `depth`."""
         above, placing = self.at - 1, first == POCKET
         owed = can_play = open & self.moves[first]
-        while self.at < len(self.lines):
+        while self.line:
             here = self.at
-            found = ANSWER.fullmatch(self.lines[here])
+            found = ANSWER.fullmatch(self.line.removesuffix("\n"))
             if not found:
                 raise self._refuse(here, "it must be a move, its answer, and perhaps ? or =")
             if len(found[1]) < depth:
@@ -184,15 +196,17 @@ class _Certificate:
             if not answer & open & ~move & self.moves[second]:
                 raise self._refuse(here, f"the answer {found[3]} cannot be played")
             owed &= ~(self.images[move] if placing else move)
-            self.at += 1
+            self.placements += placing
+            self._next()
             position = (open & ~move & ~answer, move, answer)
+            number = (position[0] << 64 | move) << 64 | answer
             if found[4] == " ?":
                 self.small.append((here, *position))
             elif not found[4]:
                 self._read_answers(depth + 1, *position)
-            elif position not in self.answered:
+            elif number not in self.answered:
                 raise self._refuse(here, "no line above leads to the same position")
-            self.answered.add(position)
+            self.answered.add(number)
         for name, cell in self.named.items():
             if cell & owed and placing:
                 raise Refused(

@@ -34,6 +34,12 @@ MODELS = ("normalized", "logistic")
 LARGEST_ELO = 1000.0
 """Bounds and true strengths must lie between minus this and this."""
 
+LEAST_DIFFERENCE = 0.001
+"""The smallest difference of the bounds: a test takes 10¹¹ pairs, and rounding does not matter."""
+
+MOST_SPLIT = 0.9999
+"""The largest share of split pairs for which a test can be planned."""
+
 EMPTY = 1e-3
 """The count of an empty class, so that a class not seen yet does not exclude a hypothesis."""
 
@@ -64,6 +70,11 @@ class Sprt:
             raise KnightfallError(
                 f"the bounds {self.elo0:g},{self.elo1:g} are not accepted: the first must be less "
                 f"than the second, as in {self.elo1:g},{higher:g}"
+            )
+        if self.elo1 - self.elo0 < LEAST_DIFFERENCE:
+            raise KnightfallError(
+                f"the bounds {self.elo0:g},{self.elo1:g} are too close to be told apart: they must "
+                f"differ by {LEAST_DIFFERENCE:g} or more"
             )
         for name, rate in (("alpha", self.alpha), ("beta", self.beta)):
             if not 0 < rate < 0.5:
@@ -262,13 +273,13 @@ def pair_distribution(
 
     Each opening favours one seat by the same odds, and given these the two games of a pair are
     independent: equal agents then split the share `split` of their pairs, at least half (openings
-    that favour neither seat) and less than all.
+    that favour neither seat) and at most `MOST_SPLIT`.
     """
     _check_elo(true_elo)
-    if not 0.5 <= split < 1:
+    if not 0.5 <= split <= MOST_SPLIT:
         raise KnightfallError(
             f"{split:g} is not accepted as the share of split pairs, in which each agent wins one "
-            "game: use 0.5 or more, less than 1"
+            f"game: use a number from 0.5 to {MOST_SPLIT:g}"
         )
     from scipy.optimize import brentq  # here, because it takes half a second to import
     from scipy.special import expit, logit

@@ -108,6 +108,14 @@ def serve(
     host: Host = "127.0.0.1",
     port: Port = None,
     store: StorePath = None,
+    key: Annotated[
+        bool,
+        typer.Option(
+            "--key",
+            help="Put a random key into the page's address, so that other users of this machine "
+            "cannot use the lab.",
+        ),
+    ] = False,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Do not open the page in a browser.")
     ] = False,
@@ -125,6 +133,8 @@ def serve(
       knightfall serve mine.py
       knightfall serve mine.py --port 9000 --no-browser
     """
+    import secrets
+
     from knightfall.arena.store_file import user_store
     from knightfall.web.lab.server import listen
 
@@ -133,16 +143,18 @@ def serve(
 
         files = [checked_path(file) for file in files]
     listening, address = listen(host, port)
-    if not address.loopback:
+    secret = secrets.token_urlsafe(32) if key else ""
+    url = f"{address.url}?key={secret}" if key else address.url
+    if not address.loopback and not key:
         say(
             f"warning: everyone who can reach {host} can use this lab: start games, read your runs "
             "and call the functions in your files; the connection is not encrypted"
         )
     # The port is open already: requests that arrive now wait until the slow imports are done.
     if json:
-        print_json({"url": address.url, "host": address.host, "port": address.port})
+        print_json({"url": url, "host": address.host, "port": address.port})
     else:
-        print_line(f"the lab is at {address.url} (Ctrl-C ends it)")
+        print_line(f"the lab is at {url} (Ctrl-C ends it)")
     sys.stdout.flush()
     from knightfall.isolation.sigint import enable_keyboard_interrupt
     from knightfall.web.lab.server import serve as serve_lab
@@ -151,10 +163,10 @@ def serve(
     if not no_browser and _has_display():
         import webbrowser
 
-        webbrowser.open(address.url)
+        webbrowser.open(url)
     enable_keyboard_interrupt()
     try:
-        stopped = serve_lab(listening, address, files or [], where)
+        stopped = serve_lab(listening, address, files or [], where, secret)
     except KeyboardInterrupt:
         stopped = 0
     if not json:

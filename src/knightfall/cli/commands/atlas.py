@@ -120,15 +120,15 @@ def _show(seen: Survey) -> None:
     print_line(f"  first player wins {seen.first_wins:,}, second player wins {seen.second_wins:,}")
     print_line(f"  the hunter wins {seen.hunter_wins:,}, the runner {total - seen.hunter_wins:,}")
     print_line(f"  from the empty board the {winner} player wins")
-    print_line(f"({legend('hunter', 'runner')})\n")
-    print_line("winning replies to each first placement:\n")
+    print_line(f"({legend('hunter', 'runner')})", "")
+    print_line("winning replies to each first placement:", "")
     counts = [seen.winning_replies(cell) for cell in range(board.cells)]
     _grid(screen, board, [(f"{count}", _shade(count, counts)) for count in counts])
     exceptions = seen.exceptions()
     if not exceptions:
-        print_line("\nThe hunter wins every opening.")
+        print_line("", "The hunter wins every opening.")
         return
-    print_line(f"\nthe runner wins {len(exceptions)} of the classes, against the colour law:")
+    print_line("", f"the runner wins {len(exceptions)} of the classes, against the colour law:")
     for one in exceptions[:SHOWN]:
         names = f"N {board.name(one.mover)}, n {board.name(one.waiter)}"
         runner = "first" if one.entry.mover_wins else "second"
@@ -164,7 +164,7 @@ def _show_replies(seen: Survey, cell: int, json: bool) -> None:
         style = f"{'bold ' if hunts else ''}{'green' if wins else 'red'}"
         cells.append((f"{'+' if wins else '-'}{one.entry.plies}", style))
     winning = seen.winning_replies(cell)
-    print_line(f"{winning} of {len(replies)} replies to {board.name(cell)} win:\n")
+    print_line(f"{winning} of {len(replies)} replies to {board.name(cell)} win:", "")
     _grid(console(), board, cells)
 
 

@@ -15,10 +15,11 @@ from dataclasses import dataclass, replace
 
 from knightfall.agents import COURSE, cached_agent
 from knightfall.arena import version
-from knightfall.arena.api import combined_plan
+from knightfall.arena.api import combined_plan, from_snapshot
 from knightfall.arena.plan import Entrant, Match, Plan, enter, files_of, tournament_matches
 from knightfall.arena.run_loop import Scoreboard, play_to_end
 from knightfall.arena.run_options import Notice
+from knightfall.arena.snapshot import as_played
 from knightfall.arena.store import Run, Store
 from knightfall.arena.tournament_plan import PROTOCOLS
 from knightfall.course.agent import CourseAgent, RemoteSubmission, course_agent
@@ -31,6 +32,7 @@ from knightfall.errors import AgentFailure
 from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.machine import cores
 from knightfall.position import Position
+from knightfall.user_files import original_paths
 
 # -- plans -------------------------------------------------------------------------------------
 
@@ -180,13 +182,13 @@ def load_each(
         agent = entrant_of(student, conditions).agent
         loaded = False
         try:
-            with closing(RemoteSubmission(cached_agent(agent))) as player:
+            with closing(RemoteSubmission(cached_agent(played[agent]))) as player:
                 player.prepare()
                 loaded = True
                 if not conditions.successor:
                     player.analyse(Position.from_fen(FIRST))
         except AgentFailure as failure:
-            said = _brief(str(failure), agent)
+            said = _brief(original_paths(str(failure)), agent)
             if not loaded:
                 return replace(student, problem=f"cannot be loaded: {said}")
             if failure.ending == "no answer":  # its games will show other failures
@@ -195,6 +197,8 @@ def load_each(
 
     fresh = [one for one in students if not one.problem and not has_played(one)]
     found: dict[str, Student] = {}
+    agents = [entrant_of(student, conditions).agent for student in fresh]
+    played = {agent: as_played(agent) for agent in agents}
     with (
         ThreadPoolExecutor(cores()) as threads,
         progress("submissions loaded", len(fresh)) as tell,
@@ -265,13 +269,11 @@ class Season:
         runs = [self.store.begin(plan, engine, versions) for plan in plans]
         if all(run.finished for run in runs):
             return runs
-        from knightfall.arena.runner import choose_runner  # needs the compiler
-
         total, before = sum(plan.total for plan in plans), sum(run.played for run in runs)
         done = [run.played for run in runs]
         ahead = _Ahead(runs, done, min(cores(), self.options.workers or cores()) or 1)
         with (
-            choose_runner(self.options, combined_plan(plans), notice) as runner,
+            from_snapshot(self.options, combined_plan(plans), notice) as runner,
             progress(what, 2 * total, done=2 * before, after=0.0 if show else 1e9) as tell,
         ):
             tell.ahead = ahead.seconds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +23,7 @@ from knightfall.display.printable import csv_cell
 from knightfall.display.report import Displayable, Heading, Part, document, text
 from knightfall.display.table import Table
 from knightfall.files import atomic_write
+from knightfall.user_files import original_paths
 
 INDEX, SHEET, PAGES = "index.html", "class.csv", "students"
 
@@ -42,6 +43,8 @@ class ClassReport(Displayable):
     load: tuple[float | None, float | None]
     cores: int
     output: Path
+    edited: list[str] = field(default_factory=list)
+    """Sentences on the files that were edited while the class played."""
 
     def parts(self) -> Iterator[Part]:
         """See `Displayable`."""
@@ -76,6 +79,7 @@ class ClassReport(Displayable):
                 yield f"  the answer comes from {student.never_moved.line}"
         for one in self.alike:
             yield f"look at: {one.a} and {one.b}: {one.words}"
+        yield from self.edited
         yield ""
         yield f"pages: {self.output / INDEX}"
 
@@ -137,6 +141,7 @@ class ClassReport(Displayable):
                 }
                 for one in self.broken
             ],
+            "edited": self.edited,
             "alike": [
                 {"a": one.a, "b": one.b, "share": one.share, "same": one.same} for one in self.alike
             ],
@@ -301,7 +306,7 @@ def _cells(row: StudentRow) -> list[Any]:
         _tally(row.student),
         found.generation.name,
         found.why,
-        str(found.file),
+        original_paths(str(found.file)),
     ]
 
 

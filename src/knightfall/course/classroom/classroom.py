@@ -11,12 +11,14 @@ from pathlib import Path
 from knightfall.arena import version
 from knightfall.arena.plan import enter
 from knightfall.arena.run_options import Notice
+from knightfall.arena.snapshot import Snapshot, run_snapshot
 from knightfall.arena.store import Run, Store
 from knightfall.course.agent import TIME
 from knightfall.course.checker.run_checks import examine
 from knightfall.course.classroom.class_games import (
     Conditions,
     Season,
+    entrant_of,
     in_protocol,
     is_successor,
     load_each,
@@ -96,20 +98,46 @@ def hold_class(
         enter(conditions.opponents)
     before = load()
     make_folder(place)
-    met, students, lessons = play(students, conditions, place, options, notice, progress)
-    students = examine_each(students, progress)
-    report = ClassReport(
-        name=Path(folder).resolve().name or folder,
-        table=table_of(met, students, lessons),
-        broken=[student for student in students if student.problem],
-        alike=near_identical(students),
-        conditions=conditions,
-        load=(before, load()),
-        cores=cores(),
-        output=place,
-    )
+    with run_snapshot() as taken:
+        students = _from_copies(students, conditions, taken)
+        met, students, lessons = play(students, conditions, place, options, notice, progress)
+        students = examine_each(students, progress)
+        report = ClassReport(
+            name=Path(folder).resolve().name or folder,
+            table=table_of(met, students, lessons),
+            broken=[student for student in students if student.problem],
+            alike=near_identical(students),
+            conditions=conditions,
+            load=(before, load()),
+            cores=cores(),
+            output=place,
+            edited=taken.edited(),
+        )
     report.write()
     return report
+
+
+def _from_copies(
+    students: Sequence[Student], conditions: Conditions, taken: Snapshot
+) -> list[Student]:
+    """Copy all submissions before any of them runs; return the students with the copies' files.
+
+    A submission that cannot be copied gets a problem.
+    """
+    found = []
+    for student in students:
+        read = student.submission
+        if read is None or student.problem:
+            found.append(student)
+            continue
+        try:
+            taken.agent(entrant_of(student, conditions).agent)
+        except KnightfallError as error:
+            found.append(replace(student, problem=str(error)))
+        else:
+            copied = replace(read, file=taken.path(read.file))
+            found.append(replace(student, submission=copied))
+    return found
 
 
 def _play_class(
@@ -187,7 +215,7 @@ def _judged(
     with shown_progress("games judged", total, after=0.0 if show and left else 1e9) as tell:
         for number, lessons in parallel_map(
             _finder_of_lessons,
-            [Games(name, runs[name].plan, [*runs[name].pairs()]) for name in left],
+            [_games(name, runs[name]) for name in left],
             on_all_cores(options),
             describe=lambda games: f"the games of {games.name}",
         ):
@@ -197,6 +225,12 @@ def _judged(
             done += 2 * runs[name].total
             tell(done)
     return found
+
+
+def _games(name: str, run: Run) -> Games:
+    """Return a student's games, with agents that name the copies of the run under way."""
+    with run_snapshot() as taken:
+        return Games(name, taken.plan(run.plan), [*run.pairs()])
 
 
 def _finder_of_lessons() -> Callable[[Games], Lessons]:

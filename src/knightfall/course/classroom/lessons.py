@@ -23,6 +23,7 @@ from knightfall.position import Position
 from knightfall.reading import Between, Whole, check, parse_json
 from knightfall.solver.solve import Solver
 from knightfall.statistics.rates import Share
+from knightfall.user_files import original_paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +300,7 @@ def _asked(choices: Sequence[Choice], agent: str) -> tuple[Asked, str]:
                 if len(numbers) == len(said):
                     found.append((choice, numbers))
     except AgentFailure as failure:
-        return found, str(failure)
+        return found, original_paths(str(failure))
     why = "no position had winning and losing moves whose scores are all numbers"
     return found, "" if found else why
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import warnings
 from collections.abc import Iterator
@@ -105,6 +106,10 @@ class StudentScore(SchemeFunction):
     def sources(self) -> tuple[str, ...]:
         """Return the files that the score depends on, found by reading the submission."""
         return sources(self.path)
+
+    def files_to_copy(self) -> tuple[str, ...]:
+        """See `UserFunction`."""
+        return sources(os.path.realpath(self.path))
 
 
 def silent(*values: object, **options: object) -> None:

@@ -19,6 +19,7 @@ from knightfall.agents import cached_agent
 from knightfall.arena.plan import GameRecord, PairRecord, PairTask, Plan
 from knightfall.arena.play import play_pair
 from knightfall.arena.reports.tournament import TournamentReport
+from knightfall.arena.snapshot import as_played
 from knightfall.arena.standings import PairOutcomes, outcomes_of
 from knightfall.arena.store import Run
 from knightfall.board import Board
@@ -106,7 +107,10 @@ def _described(agent: str, played: Sequence[tuple[PairTask, GameRecord, Side]]) 
         position = position.play(move)
     line = ""
     # The submission is called once more, and this time it may fail in another way.
-    with suppress(AgentFailure), closing(RemoteSubmission(cached_agent(agent))) as player:
+    with (
+        suppress(AgentFailure),
+        closing(RemoteSubmission(cached_agent(as_played(agent)))) as player,
+    ):
         line = player.answer_line(position, task.seed)
     return NeverMoved(len(played), tuple(answers) or ("no move",), position.fen, line)
 
@@ -250,7 +254,7 @@ def judge(
 
 def _has_own_clock(run: PlayedGames, test: int) -> bool:
     """Return whether a submission timed in ticks reads Python's clocks during its first move."""
-    agent = cached_agent(run.plan.entrants[test].agent)
+    agent = cached_agent(as_played(run.plan.entrants[test].agent))
     if isinstance(agent, CourseAgent) and agent.time_is_counted:
         # A failure is ignored here, because it is reported with the games.
         with suppress(AgentFailure), closing(RemoteSubmission(agent)) as player:

@@ -21,6 +21,7 @@ from typing import Any
 from knightfall.agents import cached_agent, parse_agent, time_control
 from knightfall.agents.kinds import DeepeningAgent, FixedDepthAgent, MinimaxAgent
 from knightfall.arena.play import REPLAYS, require_core
+from knightfall.arena.snapshot import as_played
 from knightfall.course import generation_successor as samples
 from knightfall.course.agent import CourseAgent, RemoteSubmission
 from knightfall.course.generation_successor import _HEIGHT, _ROW, _WIDTH, Isolation
@@ -28,6 +29,7 @@ from knightfall.course.submission import checked, parse_reference
 from knightfall.errors import AgentFailure, KnightfallError, nearest
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions, on_all_cores, parallel_map
 from knightfall.machine import ENOUGH, core_share
+from knightfall.user_files import original_paths
 
 # -- searches in plain Python ------------------------------------------------------------------
 
@@ -194,14 +196,24 @@ def play_all(
 
     Games by the wall clock are played one at a time, in this process.
     """
+    games = [
+        replace(game, first=_as_played(game.first), second=_as_played(game.second))
+        for game in games
+    ]
     timed = any(_by_wall(text) for game in games for text in (game.first, game.second))
     here = timed or (options == DEFAULT and len(games) <= FEW_GAMES)
-    yield from parallel_map(
+    for number, result in parallel_map(
         _player_of_games,
         games,
         DEFAULT if here else on_all_cores(options),
-        describe=lambda game: f"the game of {game.first} and {game.second}",
-    )
+        describe=lambda game: original_paths(f"the game of {game.first} and {game.second}"),
+    ):
+        yield number, replace(result, detail=original_paths(result.detail))
+
+
+def _as_played(text: str) -> str:
+    """Return a player's string that names the copies of the run under way, if there is one."""
+    return text if text in SAMPLES else as_played(text)
 
 
 def _player_of_games() -> Callable[[SuccessorGame], Result]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from knightfall.arena.results import no_verdict, too_late
+from knightfall.arena.snapshot import run_snapshot
 from knightfall.course.agent import TIME, course_agent
 from knightfall.course.submission import Reference, Submission
 from knightfall.course.trial.game_judging import count_loss
@@ -43,6 +44,8 @@ class SuccessorReport(Displayable):
     lost_by: dict[str, tuple[int, str]] = field(default_factory=dict)
     """For timeouts, illegal answers and crashes: how many games were lost, and the first detail."""
     interrupted: bool = False
+    edited: list[str] = field(default_factory=list)
+    """Sentences on the files that were edited during the games."""
 
     @property
     def games(self) -> int:
@@ -88,6 +91,7 @@ class SuccessorReport(Displayable):
         yield self.nothing_measured or self.no_verdict or rate
         if self.interrupted:
             yield "interrupted: these games are not stored"
+        yield from self.edited
 
     def to_dict(self) -> dict[str, Any]:
         """See `Displayable`."""
@@ -104,6 +108,7 @@ class SuccessorReport(Displayable):
             "nothing_measured": bool(self.nothing_measured),
             "no_verdict": self.no_verdict,
             "interrupted": self.interrupted,
+            "edited": self.edited,
         }
 
 
@@ -128,7 +133,10 @@ def successor_trial(
     places = [(name, number % 2) for name in games for number in range(len(games[name]))]
     unusual: dict[int, tuple[str, str]] = {}
     try:
-        with progress("games", len(places), after=0.0 if show else 1e9) as tell:
+        with (
+            run_snapshot() as taken,
+            progress("games", len(places), after=0.0 if show else 1e9) as tell,
+        ):
             every = [game for some in games.values() for game in some]
             for number, result in play_all(every, options):
                 name, seat = places[number]
@@ -137,6 +145,7 @@ def successor_trial(
                 if lost and result.reason:
                     unusual[number] = result.reason, result.detail
                 tell(tell.done + 1)
+            report.edited = taken.edited()
     except KeyboardInterrupt:
         report.interrupted = True
     for _, (reason, detail) in sorted(unusual.items()):  # results come in any order

@@ -14,6 +14,7 @@ from knightfall.arena.api import check, play
 from knightfall.arena.plan import Plan, enter, files_of, tournament_matches
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.run_options import Notice
+from knightfall.arena.snapshot import run_snapshot
 from knightfall.arena.store import Store
 from knightfall.arena.store_file import IN_MEMORY
 from knightfall.arena.tournament_plan import PROTOCOLS
@@ -153,27 +154,28 @@ def trial(
             options=options,
             show=progress,
         )
-    submission, plan = trial_plan(
-        str(reference),
-        opponents=opponents,
-        pairs=pairs,
-        time=limit,
-        counted=counted,
-        seed=seed,
-    )
     opened = Store.open(IN_MEMORY if store is None else store)
     before = load()
     try:
-        known = None if again else opened.find(plan, engine())
-        if known is None or known.finished is None:
-            check(plan, options)
-        run, interrupted = play(
-            plan, opened, options, again=again, notice=notice, show_progress=progress
-        )
-        report = TournamentReport(run, interrupted=interrupted)
-        games = 2 * run.played
-        with shown_progress("games judged", games) as tell:
-            judged = judge(run, report.tests, tell if progress else lambda done: None)
+        with run_snapshot(notice):
+            submission, plan = trial_plan(
+                str(reference),
+                opponents=opponents,
+                pairs=pairs,
+                time=limit,
+                counted=counted,
+                seed=seed,
+            )
+            known = None if again else opened.find(plan, engine())
+            if known is None or known.finished is None:
+                check(plan, options)
+            run, interrupted = play(
+                plan, opened, options, again=again, notice=notice, show_progress=progress
+            )
+            report = TournamentReport(run, interrupted=interrupted)
+            games = 2 * run.played
+            with shown_progress("games judged", games) as tell:
+                judged = judge(run, report.tests, tell if progress else lambda done: None)
     except BaseException:
         opened.close()
         raise

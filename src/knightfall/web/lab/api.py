@@ -9,6 +9,7 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from knightfall import __version__
 from knightfall.agents import Agent
@@ -105,15 +106,21 @@ async def about(lab: Lab, request: Request, asked: Asked) -> Any:
 
 async def events(lab: Lab, request: Request, asked: Asked) -> Any:
     """Stream the state as server-sent events: once at the start and after each change."""
-    name = asked.get("client", ANONYMOUS)
-    lab.tabs.check_room()
+    return EventResponse(lab, asked.get("client", ANONYMOUS))
 
-    async def stream() -> Any:
-        with lab.tabs.stream(name):
-            async for line in lab.events.stream():
-                yield line
 
-    return StreamingResponse(stream(), media_type="text/event-stream")
+class EventResponse(StreamingResponse):
+    """A response with the lab's events; it is refused if too many are open."""
+
+    def __init__(self, lab: Lab, name: str) -> None:
+        super().__init__(lab.events.stream(), media_type="text/event-stream")
+        self._tabs, self._name = lab.tabs, name
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events; the stream counts as open from here on, before its first byte."""
+        self._tabs.check_room()
+        with self._tabs.stream(self._name):
+            await super().__call__(scope, receive, send)
 
 
 async def state(lab: Lab, request: Request, asked: Asked) -> Any:

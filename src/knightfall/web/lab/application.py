@@ -65,8 +65,11 @@ def kind_of(name: str) -> str:
 Answering = Callable[[Request], Awaitable[Response]]
 
 
-def application(lab: Lab, address: Address, token: str | None = None) -> Guard:
-    """Return the whole application; a random token is made unless one is given."""
+def application(lab: Lab, address: Address, token: str | None = None, key: str = "") -> Guard:
+    """Return the whole application; a random token is made unless one is given.
+
+    With a `key`, see `Guard`.
+    """
     token = token or secrets.token_urlsafe(32)
 
     @asynccontextmanager
@@ -88,7 +91,7 @@ def application(lab: Lab, address: Address, token: str | None = None) -> Guard:
         },
         lifespan=lifespan,
     )
-    return Guard(app, address, token)
+    return Guard(app, address, token, key)
 
 
 def _api_routes(lab: Lab) -> list[Route]:

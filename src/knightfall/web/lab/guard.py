@@ -3,7 +3,9 @@
 Another site's page that is open in the same browser can send requests to this machine, too.  Such
 requests are recognised by their `Origin`, by a `Host` that is not this server's (DNS rebinding),
 and by the header in which the browser says where a request comes from.  Requests that change
-anything also need a token, which only the lab's own page contains.
+anything also need a token, which only the lab's own page contains.  The page itself can be read by
+every user of this machine, unless the lab was started with a key: then the first request must have
+it in its address, and the others in the cookie that the answer to it sets.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
+from urllib.parse import parse_qs
 
 from knightfall.display.printable import json_line
 from knightfall.web.lab.server import Address
@@ -23,6 +26,9 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 TOKEN, CLIENT = "x-knightfall-token", "x-knightfall-client"
+KEY = "key"
+"""The part of the page's address that has the key, if the lab was started with one."""
+
 MOST_BYTES = 1 << 16
 """Largest body of a request, in bytes; a league of forty agents takes four thousand."""
 
@@ -61,8 +67,9 @@ class RequestRefused(Exception):
 class Guard:
     """ASGI middleware that passes only permitted requests on to the application."""
 
-    def __init__(self, app: App, address: Address, token: str) -> None:
+    def __init__(self, app: App, address: Address, token: str, key: str = "") -> None:
         self._app, self._address, self._token = app, address, token.encode()
+        self._key = key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a connection, as ASGI defines it."""
@@ -74,6 +81,9 @@ class Guard:
         guarded = _with_headers(send)
         try:
             self._check(scope)
+            if self._key and self._has_key_in_address(scope):
+                await self._let_in(guarded)
+                return
             body = _Body(receive)
             self._check_length(scope)
             await self._app(scope, body.receive, guarded)
@@ -93,12 +103,36 @@ class Guard:
             "none",
         ):
             raise RequestRefused(403, "requests of another site's page are refused")
-        if scope["method"] not in READING:
-            token = given.get(TOKEN, "").encode("latin-1", "replace")
-            if not secrets.compare_digest(token, self._token):
-                raise RequestRefused(
-                    403, f"{scope['method']} requests need the page's token in the header {TOKEN}"
-                )
+        changes = scope["method"] not in READING
+        if changes and not _same(given.get(TOKEN, ""), self._token.decode()):
+            raise RequestRefused(
+                403, f"{scope['method']} requests need the page's token in the header {TOKEN}"
+            )
+
+    def _has_key_in_address(self, scope: Scope) -> bool:
+        """Return whether a request has the key in its address, and not in a cookie.
+
+        Raise `RequestRefused` if neither has it.
+        """
+        given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get(KEY, [""])[0]
+        if scope["path"] == "/" and _same(given, self._key):
+            return True
+        cookies = [one.strip() for one in _headers(scope).get("cookie", "").split(";")]
+        name = f"{self._cookie_name()}="
+        if not any(_same(one.removeprefix(name), self._key) for one in cookies):
+            raise RequestRefused(403, "open the whole address that knightfall serve has printed")
+        return False
+
+    def _cookie_name(self) -> str:
+        return f"knightfall-{self._address.port}"  # browsers send cookies to all ports of a host
+
+    async def _let_in(self, send: Send) -> None:
+        """Give a browser the cookie, and send it to the page's address without the key."""
+        cookie = f"{self._cookie_name()}={self._key}; Path=/; SameSite=Strict; HttpOnly"
+        headers = {"location": "/", "set-cookie": cookie, "content-length": "0"}
+        coded = [(name.encode(), value.encode()) for name, value in headers.items()]
+        await send({"type": "http.response.start", "status": 303, "headers": coded})
+        await send({"type": "http.response.body", "body": b""})
 
     def _check_length(self, scope: Scope) -> None:
         length = _headers(scope).get("content-length", "0")
@@ -118,6 +152,11 @@ class _Body:
             self._bytes += len(message.get("body", b""))
             _check_size(self._bytes)
         return message
+
+
+def _same(given: str, secret: str) -> bool:
+    """Return whether a text is the secret, in a time that does not depend on where they differ."""
+    return secrets.compare_digest(given.encode("latin-1", "replace"), secret.encode())
 
 
 def _check_size(length: int) -> None:

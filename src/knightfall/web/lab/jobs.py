@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import shutil
 import signal
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
 from typing import Any
 
+from knightfall.arena.snapshot import remove_leftovers
 from knightfall.display.printable import one_line
 from knightfall.isolation.exit_status import describe_exit
 from knightfall.isolation.json_subprocess import send, start_module
@@ -123,16 +121,14 @@ class Jobs:
     async def _play(self, job: LabJob, spec: dict[str, Any]) -> None:
         """Start the job's process, read its messages, and record how it ended.
 
-        The process gets a folder for copies of users' files, which is always removed.
+        The copies of users' files that a killed process has left are removed.
         """
-        folder = ""
         try:
-            folder = os.path.realpath(tempfile.mkdtemp(prefix="knightfall-run-"))
             job.process = await start_module("knightfall.web.lab.play_job")
             assert job.process.stdin is not None
             assert job.process.stdout is not None
             with suppress(OSError):
-                await send(job.process, {**spec, "snapshot": folder})
+                await send(job.process, spec)
                 job.process.stdin.close()
             if job.stopping:
                 self._interrupt(job)
@@ -152,7 +148,7 @@ class Jobs:
         else:
             job.state, job.error = "failed", f"its process {describe_exit(code)}"
         self._on_change()
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        await asyncio.to_thread(remove_leftovers)
 
     def _receive(self, job: LabJob, line: bytes) -> None:
         """Update a job by a message of its process."""

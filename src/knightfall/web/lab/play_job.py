@@ -20,6 +20,7 @@ from knightfall.errors import KnightfallError
 from knightfall.isolation import sigint
 from knightfall.isolation.limits import exit_with_parent
 from knightfall.isolation.run_isolated import take_streams
+from knightfall.user_files import original_paths
 
 GENTLE = 10
 """Niceness of the process, so that requests of the page are served first."""
@@ -59,7 +60,7 @@ def main() -> int:
 
 def _short(text: str, spec: dict[str, Any]) -> str:
     """Return a text with full paths replaced by the names that the page knows."""
-    text = text.replace(spec["snapshot"], "")
+    text = original_paths(text)
     for name, path in spec["files"].items():
         text = text.replace(path, name)
     return text
@@ -71,22 +72,21 @@ def _short(text: str, spec: dict[str, Any]) -> str:
 def _play(spec: dict[str, Any], send: Send) -> int:
     """Play a new run, or the rest of a stored one; return the exit status."""
     from knightfall.arena import version
-    from knightfall.arena.api import check
+    from knightfall.arena.api import check, from_snapshot
     from knightfall.arena.run_loop import play_to_end
-    from knightfall.arena.runner import choose_runner
-    from knightfall.arena.snapshot import Snapshot, SnapshotRunner
+    from knightfall.arena.snapshot import run_snapshot
     from knightfall.arena.store import Store
     from knightfall.isolation.parallel_map import RunnerOptions
 
+    def tell(text: str) -> None:
+        send(notice=_short(text, spec))
+
     options = RunnerOptions()
-    with Store.open(spec["store"]) as store:
+    with run_snapshot(tell) as taken, Store.open(spec["store"]) as store:
+        taken.enter()
         resumed = store.run(spec["run"]) if "run" in spec else None
         plan = _plan(spec) if resumed is None else resumed.plan
-        agents = [entrant.agent for entrant in plan.entrants]
-        taken = Snapshot(spec["snapshot"], plan.files, agents)
-        taken.enter()
-        played = taken.plan(plan)
-        check(played, options)
+        check(plan, options)
         run = resumed or store.begin(
             plan, version.engine(), version.versions(), again=spec["again"]
         )
@@ -97,8 +97,8 @@ def _play(spec: dict[str, Any], send: Send) -> int:
         if run.finished:
             send(notice="this run was played before; tick “play again” to repeat it")
             return 0
-        with choose_runner(options, played, lambda text: send(notice=_short(text, spec))) as runner:
-            play_to_end(run, SnapshotRunner(runner, taken), files=taken.not_copied(played.entrants))
+        with from_snapshot(options, plan, tell) as runner:
+            play_to_end(run, runner)
         send(done=run.played)
     return 0
 
@@ -139,8 +139,8 @@ def _grade(spec: dict[str, Any], send: Send) -> int:
     from knightfall.agents import parse_agent
     from knightfall.agents.remote_player import player
     from knightfall.arena import version
-    from knightfall.arena.plan import check_files, enter, files_of
-    from knightfall.arena.snapshot import Snapshot
+    from knightfall.arena.plan import enter, files_of
+    from knightfall.arena.snapshot import run_snapshot
     from knightfall.arena.store import now
     from knightfall.board import Board
     from knightfall.oracle.graded_games import draw_openings, records_of
@@ -148,31 +148,28 @@ def _grade(spec: dict[str, Any], send: Send) -> int:
 
     board = Board.named(spec["board"])
     drawn = draw_openings(board, spec["openings"], spec["seed"])
-    (entrant,) = enter([spec["agent"]])
-    files = files_of([entrant])
-    taken = Snapshot(spec["snapshot"], files, [entrant.agent])
-    taken.enter()
-    played = replace(entrant, agent=taken.agent(entrant.agent))
-    elsewhere = taken.not_copied([played])
-    recording = RecordingPlayer(player(parse_agent(played.agent), board))
-    stored = Gradings(spec["store"])
-    grading = stored.begin(
-        {
-            "agent": entrant.agent, "name": _short(entrant.name, spec), "board": board.text,
-            "openings": len(drawn), "seed": spec["seed"], "files": files,
-            "engine": version.engine(), "created": now(),
-        }
-    )  # fmt: skip
-    done = len(grading.games)
-    send(grading=grading.id, done=done, total=len(drawn))
-    if grading.finished:
-        send(notice="this grading was finished before; its stored results are shown")
-        return 0
-    sigint.enable_keyboard_interrupt()
-    for number, record in enumerate(records_of(recording, drawn[done:]), start=done):
-        check_files(elsewhere)
-        stored.append(grading.id, number, recording.game(record), record)
-        send(done=number + 1)
+    with run_snapshot(lambda text: send(notice=_short(text, spec))) as taken:
+        taken.enter()
+        (entrant,) = enter([spec["agent"]])
+        files = files_of([entrant])
+        recording = RecordingPlayer(player(parse_agent(taken.agent(entrant.agent)), board))
+        stored = Gradings(spec["store"])
+        grading = stored.begin(
+            {
+                "agent": entrant.agent, "name": _short(entrant.name, spec), "board": board.text,
+                "openings": len(drawn), "seed": spec["seed"], "files": files,
+                "engine": version.engine(), "created": now(),
+            }
+        )  # fmt: skip
+        done = len(grading.games)
+        send(grading=grading.id, done=done, total=len(drawn))
+        if grading.finished:
+            send(notice="this grading was finished before; its stored results are shown")
+            return 0
+        sigint.enable_keyboard_interrupt()
+        for number, record in enumerate(records_of(recording, drawn[done:]), start=done):
+            stored.append(grading.id, number, recording.game(record), record)
+            send(done=number + 1)
     return 0
 
 

@@ -118,8 +118,13 @@ ENDING = 3
 """Seconds that open requests have to end when the server stops."""
 
 
-def serve(listening: socket.socket, address: Address, files: list[str], store: str) -> int:
-    """Serve until Ctrl-C, then stop all jobs; return how many had not ended."""
+def serve(
+    listening: socket.socket, address: Address, files: list[str], store: str, key: str = ""
+) -> int:
+    """Serve until Ctrl-C, then stop all jobs; return how many had not ended.
+
+    With a `key`, only browsers that have it can use the lab.
+    """
     import uvicorn
 
     from knightfall.web.lab.application import application
@@ -135,7 +140,7 @@ def serve(listening: socket.socket, address: Address, files: list[str], store: s
             super().handle_exit(sig, frame)  # type: ignore[arg-type]
 
     config = uvicorn.Config(
-        application(lab, address),
+        application(lab, address, key=key),
         log_level="critical",
         access_log=False,
         server_header=False,
