@@ -244,7 +244,7 @@ Split = Annotated[
     typer.Option(
         "--split",
         metavar="SHARE",
-        help="Share of pairs that equal agents split, from 0.5 to below 1; 0.667 by default.",
+        help="Share of pairs that equal agents split, from 0.5 to 0.9999; 0.667 by default.",
     ),
 ]
 
