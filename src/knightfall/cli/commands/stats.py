@@ -248,7 +248,7 @@ Split = Annotated[
     typer.Option(
         "--split",
         metavar="SHARE",
-        help="Share of pairs in which two equal agents win a game each, from 0.5 to below 1; 0.667 "
+        help="Share of pairs in which two equal agents win a game each, from 0.5 to 0.9999; 0.667 "
         "by default.",
     ),
 ]
