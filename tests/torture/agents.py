@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from knightfall.arena.plan import PairRecord, PairTask
 from knightfall.arena.play import play_chunk
 from knightfall.arena.runner import Pool
 from knightfall.board import Board
-from knightfall.isolation.limits import enter_namespace
+from knightfall.isolation import sandbox
 from knightfall.openings import openings, shuffled
 
 INNOCENT = ("id(improved, nodes=300)", "alphabeta(open, depth=3)", "random")
@@ -37,19 +36,9 @@ class Fate:
     wrong: str
 
 
-def agents_are_alone() -> bool:
-    """Return whether agents get a process namespace here."""
-    if not hasattr(os, "fork"):
-        return False
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if enter_namespace() else 1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-
 def possible(agents: Sequence[Hostile]) -> list[Hostile]:
     """Return the hostile agents that are safe to run here."""
-    alone = agents_are_alone()
+    alone = sandbox.kind() != "none"
     return [agent for agent in agents if alone or not agent.alone]
 
 

@@ -45,8 +45,8 @@ def detach(work):
             work()
         os._exit(0)
 
-def outer(pid):
-    '''The parent of a process, as the whole system numbers them.'''
+def parent(pid):
+    '''The parent of a process.'''
     with open(f'/proc/{pid}/stat') as file:
         return int(file.read().rpartition(')')[2].split()[1])
 
@@ -348,14 +348,9 @@ BAD_COMPANY = (
     ),
     Hostile(
         "kills its whole family",
-        "pid = os.readlink('/proc/self')\n"
-        "for _ in range(4):\n"
-        "    pid = outer(pid)\n"
-        "    try: os.kill(pid, 9)\n"
-        "    except ProcessLookupError: pass\n"
-        "raise ValueError('nobody there')",
+        "pid = os.getpid()\nwhile pid: pid = parent(pid); os.kill(pid, 9)",
         "crash",
-        "nobody there",
+        "was killed by SIGKILL",
         alone=True,
         quick=True,
     ),

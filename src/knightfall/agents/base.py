@@ -205,6 +205,10 @@ class Agent:
         """Return all files that determine its moves, including those that its own files import."""
         return [path for function in self.users_functions for path in function.sources()]
 
+    def folders(self) -> list[str]:
+        """Return the folders that its process must be able to read: those of its files."""
+        return [folder for function in self.users_functions for folder in function.folders()]
+
     @property
     def has_users_code(self) -> bool:
         """Whether it runs code written by a user, which may do anything."""

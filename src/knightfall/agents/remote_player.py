@@ -1,7 +1,7 @@
 """Players in processes of their own, so that a hang, crash or forged answer loses only their game.
 
 A supervisor between the two processes measures how long an answer took (see
-`knightfall.isolation.agent_host`).
+`knightfall.isolation.supervisor`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 from knightfall.agents.base import Agent
 from knightfall.agents.hosted_agent import HOSTED, read_loaded, read_report, read_value
+from knightfall.agents.parse import parse_agent
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.host_process import HostProcess, Reader
@@ -83,7 +84,9 @@ class AgentProcess(HostProcess):
     """A process that hosts an agent and answers requests about positions."""
 
     def __init__(self, text: str, beside: Path | None = None) -> None:
-        super().__init__(HOSTED, text, beside)
+        agent = parse_agent(text)
+        readable, trusted = agent.folders(), not agent.has_users_code
+        super().__init__(HOSTED, text, beside, readable=readable, trusted=trusted)
         self.files: list[str] = []
         self.warnings: list[str] = []
         self._boards: set[Board] = set()
