@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hostile_agents import HOSTILE, Hostile
+from hostile_agents import BAD_NEIGHBOURS, HOSTILE, Hostile
 
 from knightfall.arena.plan import PairRecord, PairTask
 from knightfall.arena.play import play_chunk
@@ -22,7 +22,9 @@ from knightfall.board import Board
 from knightfall.isolation import sandbox
 from knightfall.openings import openings, shuffled
 
-INNOCENT = ("id(improved, nodes=300)", "alphabeta(open, depth=3)", "random")
+INNOCENT = ("id(improved, nodes=300)", "python({}:choose, time=20s)", "random")
+"""The opponents; the second one also has a process of its own."""
+
 SOON = 60.0
 """Seconds within which killed processes are gone, on a busy machine."""
 
@@ -53,11 +55,15 @@ def trial(agents: Sequence[Hostile], folder: Path, workers: int = 2) -> tuple[li
         file = folder / f"hostile_{number}.py"
         file.write_text(agent.source(mark))
         texts.append(f"python({file}:choose, time={agent.time})")
+    gentle = folder / "innocent.py"
+    gentle.write_text("def choose(position):\n    return position.legal_moves[0]\n")
+    innocent = [text.format(gentle) for text in INNOCENT]
     fens = shuffled(openings(Board.of(5, 5)), 0)
     tasks = []
     for number, text in enumerate(texts):
-        tasks.append(PairTask(2 * number, INNOCENT[number % 3], text, fens[number], 7))
-        fair = (INNOCENT[number % 3], INNOCENT[(number + 1) % 3])
+        against = innocent[1 if agents[number] in BAD_NEIGHBOURS else number % 3]
+        tasks.append(PairTask(2 * number, against, text, fens[number], 7))
+        fair = (innocent[number % 3], innocent[(number + 1) % 3])
         tasks.append(PairTask(2 * number + 1, *fair, fens[number], 7))
     with Pool(workers, patience=5.0) as pool:
         played = {record.task.number: record for record in pool.play(iter(tasks))}
