@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from knightfall.agents.parse import parse_agent
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.host_process import HostProcess, Reader
+from knightfall.isolation.run_isolated import ChildExited, run_isolated
 from knightfall.position import Position, Side
 from knightfall.search.budget import Report
 
@@ -86,6 +89,8 @@ class AgentProcess(HostProcess):
     def __init__(self, text: str, beside: Path | None = None) -> None:
         agent = parse_agent(text)
         readable, trusted = agent.folders(), not agent.has_users_code
+        if not (trusted or agent.in_python):
+            _compile_search(replace(agent, heuristic="null", seed=0))
         super().__init__(HOSTED, text, beside, readable=readable, trusted=trusted)
         self.files: list[str] = []
         self.warnings: list[str] = []
@@ -141,6 +146,20 @@ class AgentProcess(HostProcess):
             self.new_game(seed=0, side="w")
         question = {"ask": "value", "fen": position.fen, "side": side, "steps": steps}
         return self.ask(question, limit, read_value)
+
+
+@cache
+def _compile_search(agent: Agent) -> None:
+    """Compile an agent's search, because a process in a sandbox cannot keep machine code."""
+    if "numba" in sys.modules:
+        agent.prepare()
+    else:  # the compiler is large, and this process may never need it
+        with suppress(ChildExited):
+            run_isolated(_compile, str(agent))
+
+
+def _compile(text: str) -> None:
+    parse_agent(text).prepare()
 
 
 # -- the player ------------------------------------------------------------------------------
