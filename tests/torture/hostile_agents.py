@@ -433,6 +433,7 @@ BAD_NEIGHBOURS = (
         "raise ValueError('enough')",
         "crash",
         "enough",
+        alone=True,
         quick=True,
     ),
     Hostile(
@@ -444,6 +445,7 @@ BAD_NEIGHBOURS = (
         "timeout",
         "answered after 0.",
         time=SHORT,
+        alone=True,
         quick=True,
     ),
     Hostile(

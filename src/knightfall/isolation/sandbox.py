@@ -75,8 +75,9 @@ def bubblewrap(
             command += ["--ro-bind-try", path, path]
     for name in _SETTINGS:
         command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    users = {path for path in _with_targets(readable) if path not in ("/", place)}
-    python, covers = _python() - {place}, dict[str, bool]()
+    places = {*_with_targets([place])} if scratch else set[str]()
+    users = {*_with_targets(readable)} - places - {"/"}
+    python, covers = _python() - places, dict[str, bool]()
     # A folder comes before what is in it.  What Python needs is visible even if it would be hidden.
     for path in sorted({*users, *python}, key=lambda path: (path.count("/"), path)):
         command += ["--ro-bind-try", path, path]
@@ -85,20 +86,23 @@ def bubblewrap(
                 covers[covered] = is_folder
                 empty = ["--tmpfs"] if is_folder else ["--ro-bind", "/dev/null"]
                 command += [*empty, covered]
-    if scratch:
-        inside = sorted(path for path in python if path.startswith(os.path.join(place, "")))
+    for shown in sorted(places):
+        inside = sorted(path for path in python if path.startswith(os.path.join(shown, "")))
         for path in inside:  # their mount points must exist in the copy
             with suppress(OSError):
-                os.makedirs(scratch + path[len(place) :], exist_ok=True)
-        for source, shown in ((scratch, place), *zip(inside, inside, strict=True)):
-            command += ["--ro-bind", source, shown]
+                os.makedirs(scratch + path[len(shown) :], exist_ok=True)
+        command += ["--ro-bind", scratch, shown]
+        for path in inside:
+            command += ["--ro-bind", path, path]
+    if scratch:
         command += ["--bind", scratch, scratch]
+    here = os.getcwd()
+    command += ["--dir", here]
     for covered, is_folder in covers.items():  # only now: mount points may have been made in them
         command += ["--remount-ro", covered] if is_folder else []
-    here = os.getcwd()
     return [
         *command,
-        *("--dir", here, "--proc", "/proc", "--dev", "/dev"),
+        *("--proc", "/proc", "--dev", "/dev"),
         *("--size", str(SHARED_MEMORY), "--perms", "1777", "--tmpfs", "/dev/shm"),
         *("--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"),
         *("--chdir", here, "--", *program),
