@@ -282,7 +282,7 @@ BAD_TALK = (
         "hosted_agent.asdict = lambda report: {**real(report), 'pv': ['\\x1b[2J'] * 9}\n"
         "return position.legal_moves[0]",
         "crash",
-        "cells that are none",
+        "with unknown cells",
     ),
     Hostile(
         "says too little",
