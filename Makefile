@@ -16,7 +16,7 @@ PARALLEL := --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # pytest's own bytecode takes either process half a minute.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: wasm browser run serve test test-shuffled test-slow test-learn torture lint lint-page bench bench-docs docs studies clean
+.PHONY: wasm browser bubblewrap run serve test test-shuffled test-slow test-learn torture lint lint-page bench bench-docs docs studies clean
 
 run: $(VENV)/ready-to-run
 	$(BIN)/knightfall tournament
@@ -38,7 +38,17 @@ browser:
 	  fi; \
 	  found || echo "no chromium here: the page's tests will be skipped"
 
-test: $(VENV)/ready-to-test browser
+# So do the tests of the sandbox: without bubblewrap, only that of our own namespaces is tested.
+bubblewrap:
+	@command -v bwrap >/dev/null && exit 0; \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing Debian's bubblewrap for the tests of the sandbox …"; \
+	    install() { apt-get install --yes --quiet --no-install-recommends bubblewrap >/dev/null 2>&1; }; \
+	    install || { apt-get update --quiet >/dev/null 2>&1; install; } || true; \
+	  fi; \
+	  command -v bwrap >/dev/null || echo "no bubblewrap here: its sandbox will not be tested"
+
+test: $(VENV)/ready-to-test browser bubblewrap
 	@$(BIN)/python tests/warm_up.py & warming=$$!; \
 	  $(MAKE) --no-print-directory lint || { kill $$warming; exit 1; }; wait $$warming
 	$(BIN)/python -m pytest $(PARALLEL)
@@ -58,7 +68,7 @@ test-learn: $(VENV)/ready-to-test
 	$(BIN)/python -m pytest tests/learning
 
 # The files are damaged beside all the rest: either keeps one core busy.
-torture: $(VENV)/ready-to-test
+torture: $(VENV)/ready-to-test bubblewrap
 	@$(BIN)/python tests/torture/damaged_files.py 20000 1 > $(VENV)/damaged_files.txt & files=$$!; \
 	  wrong=0; for part in kills agents heuristics changing_files lab; do \
 	    $(BIN)/python tests/torture/$$part.py || wrong=1; echo; done; \

@@ -131,3 +131,12 @@ def _forget_what_slow_twins_and_solvers_remember() -> Iterator[None]:
     gc.collect()
     with suppress(OSError, AttributeError):  # the system does not support it
         ctypes.CDLL(None).malloc_trim(0)
+
+
+@pytest.fixture
+def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let agents write to the user's files, which a sandbox prevents."""
+    from knightfall.isolation import sandbox
+
+    monkeypatch.setenv(sandbox.VARIABLE, "none")
+    monkeypatch.setattr(sandbox, "_found", [])

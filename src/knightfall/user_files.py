@@ -34,6 +34,8 @@ from knightfall.files import cache_folder, data_folder, make_private
 from knightfall.isolation.limits import is_expendable
 from knightfall.isolation.run_isolated import ChildExited, run_isolated
 
+_WHERE = ("rev-parse", "--path-format=absolute", "--git-common-dir", "--git-dir")
+
 REVISION = r"(?:@((?!-)[^\s,()*+]+))?"
 
 
@@ -87,6 +89,19 @@ class UserFunction:
         if self.revision:
             return ()
         return tuple(map(str, parsed_modules(self.file("agent"))))
+
+    def folders(self) -> list[str]:
+        """Return the folders that must be readable for the file to be loaded, as far as they exist.
+
+        For a git revision these are the checked-out copy and the repository, too.
+        """
+        folder = os.path.dirname(os.path.abspath(os.path.expanduser(self.path)))
+        found = [folder]
+        with suppress(KnightfallError):
+            found.append(str(self.file("agent").parent))
+        if self.revision:
+            found += [path for path in (_git(folder, *_WHERE) or "").splitlines() if path]
+        return found
 
     @property
     def _shown(self) -> str:

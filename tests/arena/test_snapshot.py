@@ -179,6 +179,7 @@ def choose(position):
 GOOD = "def choose(position):\n    return position.legal_moves[-1]\n"
 
 
+@pytest.mark.usefixtures("no_sandbox")
 @pytest.mark.parametrize("workers", [0, 2])
 def test_agents_that_edit_themselves_and_others_end_nothing(folder: Path, workers: int) -> None:
     (folder / "evil.py").write_text(EDITS_ITSELF.format(folder=str(folder)))
@@ -204,6 +205,7 @@ def test_agents_that_edit_themselves_and_others_end_nothing(folder: Path, worker
     assert not left_over()
 
 
+@pytest.mark.usefixtures("no_sandbox")
 def test_a_file_that_is_renamed_away_ends_nothing(folder: Path) -> None:
     (folder / "gone.py").write_text(
         f"import os\ndef choose(position):\n"

@@ -605,6 +605,7 @@ edit()
 """
 
 
+@pytest.mark.usefixtures("no_sandbox")
 def test_a_submission_that_edits_files_changes_nothing(folder: Path) -> None:
     """Compare with the same class, in which the submission edits nothing."""
     tame = in_2017b(FIRST)

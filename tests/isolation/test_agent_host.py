@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -20,19 +20,16 @@ import pytest
 
 from knightfall.agents import parse_agent
 from knightfall.agents import remote_player as host
-from knightfall.agents.remote_player import RemotePlayer, move_limit
+from knightfall.agents.remote_player import AgentProcess, RemotePlayer, move_limit
 from knightfall.arena.plan import PairTask
 from knightfall.arena.play import check_agents, play_chunk
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
-from knightfall.isolation import host_process
+from knightfall.isolation import host_process, limits
 from knightfall.isolation.host_process import HostProcess
 from knightfall.position import Position
 
 START = Position.from_fen("5/5/1N3/3n1/5 w")
-ME = "os.readlink('/proc/self') if os.path.exists('/proc/self') else os.getpid()"
-"""Code that gets the agent's process id as other processes see it; in a namespace it differs."""
-
 SOON = 60.0
 """Seconds within which immediate effects are visible, on a busy machine."""
 
@@ -77,6 +74,24 @@ def gone(pid: int) -> bool:
     return False
 
 
+def sleeping(seconds: str) -> list[int]:
+    """Return the processes that were started as ``sleep`` with this many seconds."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if (process / "cmdline").read_bytes() == f"sleep\0{seconds}\0".encode():
+                found.append(int(process.name))
+    return found
+
+
+def new_duration() -> str:
+    """Return a number of seconds that no other test sleeps for."""
+    return f"{random.SystemRandom().randrange(10**6, 10**7)}.25"
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+
+
 # -- agents that behave ------------------------------------------------------------------------
 
 
@@ -90,25 +105,31 @@ def test_a_hosted_agent_answers_as_it_would_at_home(chooser: Writing) -> None:
 
 
 def test_one_process_loads_the_agent_for_all_games_of_a_thread_and_ends_with_it(
-    chooser: Writing, tmp_path: Path
+    chooser: Writing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pids = tmp_path / "pids"
-    text = chooser(
-        "return position.legal_moves[0]",
-        head=f"import os\nopen({str(pids)!r}, 'a').write(str({ME}) + ' ')",
-    )
+    started: list[subprocess.Popen[bytes]] = []
+
+    def noting(text: str) -> AgentProcess:
+        process = AgentProcess(text)
+        started.append(process._process)  # not the object itself, which must not be kept
+        return process
+
+    monkeypatch.setattr(host, "AgentProcess", noting)
+    text, inside = chooser("return position.legal_moves[0]"), set[int]()
 
     def ask_thrice() -> None:
         for seed in (1, 2, 3):
             player = RemotePlayer(replace(parse_agent(text), seed=seed))
             player.analyse(START)
+            inside.update(limits.descendants(started[0].pid))
             player.end_game()
 
     thread = threading.Thread(target=ask_thrice)
     thread.start()
     thread.join()
-    (loaded,) = pids.read_text().split()
-    assert gone(int(loaded))
+    (process,) = started
+    assert inside
+    assert all(gone(pid) for pid in (process.pid, *inside))
 
 
 def test_a_hosted_agent_gets_ready_for_each_board_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,18 +149,18 @@ def test_a_hosted_agent_gets_ready_for_each_board_once(monkeypatch: pytest.Monke
 
 
 def test_the_number_of_processes_is_bounded(
-    chooser: Writing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    chooser: Writing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(host, "MOST_IDLE", 1)
-    pids = tmp_path / "pids"
-    head = f"import os\nopen({str(pids)!r}, 'a').write(str({ME}) + ' ')"
+    started = []
     for _ in range(2):
-        player = hosted(chooser("return position.legal_moves[0]", head=head))
+        player = hosted(chooser("return position.legal_moves[0]"))
         player.analyse(START)
+        (child,) = player._children.values()
+        started.append(child._process)
         player.end_game()
-    first, second = (int(pid) for pid in pids.read_text().split())
-    assert gone(first)
-    os.kill(second, 0)
+    assert gone(started[0].pid)
+    assert started[1].poll() is None
 
 
 def test_what_an_agent_prints_goes_nowhere(
@@ -273,32 +294,35 @@ class InHand(set[int]):
     """A set that weak references can point to, to observe when it is freed."""
 
 
-def test_what_an_agent_started_ends_with_it(chooser: Writing, tmp_path: Path) -> None:
-    note = tmp_path / "pid"
+@needs_proc
+def test_what_an_agent_started_ends_with_it(chooser: Writing) -> None:
+    duration = new_duration()
     text = chooser(
-        f"note = lambda: open({str(note)!r}, 'w').write(str({ME}))\n"
-        f"subprocess.Popen(['sleep', '1000'], preexec_fn=note, start_new_session=True)\n"
+        f"subprocess.Popen(['sleep', '{duration}'], start_new_session=True)\n"
         "raise ValueError('enough')",
-        head="import os, subprocess",
+        head="import subprocess",
     )
-    with pytest.raises(AgentFailure):
-        hosted(text).analyse(START)
-    assert gone(int(note.read_text()))
+    player = hosted(text)
+    with pytest.raises(AgentFailure, match="enough"):
+        player.analyse(START)
+    (pid,) = sleeping(duration)
+    player.close()
+    assert gone(pid)
 
 
-def test_what_a_game_has_started_ends_with_it(chooser: Writing, tmp_path: Path) -> None:
-    note = tmp_path / "pid"
+@needs_proc
+def test_what_a_game_has_started_ends_with_it(chooser: Writing) -> None:
+    duration = new_duration()
     text = chooser(
-        f"note = lambda: open({str(note)!r}, 'w').write(str({ME}))\n"
-        f"subprocess.Popen(['sleep', '1000'], preexec_fn=note)\n"
-        "return position.legal_moves[0]",
-        head="import os, subprocess",
+        f"subprocess.Popen(['sleep', '{duration}'])\nreturn position.legal_moves[0]",
+        head="import subprocess",
     )
     player = hosted(text)
     player.analyse(START)
+    (pid,) = sleeping(duration)
     player.end_game()
     assert len(host._idle.kept) == 1  # the process that has loaded the agent is still there
-    assert gone(int(note.read_text()))
+    assert gone(pid)
 
 
 def test_sets_of_texts_have_one_order(chooser: Writing) -> None:
@@ -339,10 +363,14 @@ def test_a_file_that_goes_missing_is_a_crash(chooser: Writing) -> None:
         assert failed.value.reason == "crash"
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
-def test_a_killed_driver_leaves_nobody_behind(chooser: Writing, tmp_path: Path) -> None:
-    note = tmp_path / "pid"
-    text = chooser(f"open({str(note)!r}, 'w').write(str({ME}))\nwhile True: pass", "1000s")
+@needs_proc
+def test_a_killed_driver_leaves_nobody_behind(chooser: Writing) -> None:
+    duration = new_duration()
+    text = chooser(
+        f"subprocess.Popen(['sleep', '{duration}'])\nwhile True: pass",
+        "1000s",
+        head="import subprocess",
+    )
     driver = subprocess.Popen(
         [
             sys.executable,
@@ -357,11 +385,13 @@ def test_a_killed_driver_leaves_nobody_behind(chooser: Writing, tmp_path: Path) 
         ]
     )
     until = time.monotonic() + SOON
-    while not (note.exists() and note.read_text()) and time.monotonic() < until:
+    while not sleeping(duration) and time.monotonic() < until:
         time.sleep(0.02)
+    inside = {*limits.descendants(driver.pid), *sleeping(duration)}
     driver.kill()
     driver.wait()
-    assert gone(int(note.read_text()))
+    assert len(inside) >= 3  # a supervisor, the agent, and what it started
+    assert all(gone(pid) for pid in inside)
 
 
 # -- limits ------------------------------------------------------------------------------------

@@ -23,8 +23,8 @@ from knightfall.agents.hosted_agent import read_loaded, read_report, read_value
 from knightfall.agents.remote_player import TOLERANCE, check_time
 from knightfall.arena.plan import REASONS
 from knightfall.errors import AgentFailure
-from knightfall.isolation.agent_host import LineReader, TooLong
 from knightfall.isolation.host_process import Broken, read_answer, read_nothing
+from knightfall.isolation.supervisor import LineReader, TooLong
 from knightfall.position import Position
 from knightfall.search.budget import Report
 

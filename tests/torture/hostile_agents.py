@@ -45,10 +45,41 @@ def detach(work):
             work()
         os._exit(0)
 
-def outer(pid):
-    '''The parent of a process, as the whole system numbers them.'''
+def parent(pid):
+    '''The parent of a process.'''
     with open(f'/proc/{pid}/stat') as file:
         return int(file.read().rpartition(')')[2].split()[1])
+
+HERE = os.path.dirname(__file__)
+
+def others():
+    '''The processes that play with us, but are not ours, as far as we can see them.'''
+    for name in os.listdir('/proc'):
+        if name.isdigit() and int(name) != os.getpid():
+            try:
+                with open(f'/proc/{name}/cmdline') as file:
+                    command = file.read()
+            except OSError:
+                continue
+            if HERE in command and not (inner() and __file__ in command):
+                yield int(name)
+
+def inner():
+    '''Whether we have process numbers of our own: then processes with our name are ours.'''
+    with open('/proc/1/cmdline') as file:
+        return __file__ in file.read()
+
+def foreign_ends():
+    '''The descriptors of other processes that can be opened, except for ours.'''
+    own = {os.readlink(f'/proc/self/fd/{fd}') for fd in connections()}
+    for pid in others():
+        try:
+            for name in os.listdir(f'/proc/{pid}/fd'):
+                path = f'/proc/{pid}/fd/{name}'
+                if os.readlink(path).startswith('pipe:') and os.readlink(path) not in own:
+                    yield os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            continue
 
 libc = ctypes.CDLL(None)
 """
@@ -251,7 +282,7 @@ BAD_TALK = (
         "hosted_agent.asdict = lambda report: {**real(report), 'pv': ['\\x1b[2J'] * 9}\n"
         "return position.legal_moves[0]",
         "crash",
-        "cells that are none",
+        "with unknown cells",
     ),
     Hostile(
         "says too little",
@@ -348,14 +379,9 @@ BAD_COMPANY = (
     ),
     Hostile(
         "kills its whole family",
-        "pid = os.readlink('/proc/self')\n"
-        "for _ in range(4):\n"
-        "    pid = outer(pid)\n"
-        "    try: os.kill(pid, 9)\n"
-        "    except ProcessLookupError: pass\n"
-        "raise ValueError('nobody there')",
+        "pid = os.getpid()\nwhile pid: pid = parent(pid); os.kill(pid, 9)",
         "crash",
-        "nobody there",
+        "was killed by SIGKILL",
         alone=True,
         quick=True,
     ),
@@ -390,4 +416,112 @@ BAD_COMPANY = (
 )
 """Agents that attack other processes, or leave some behind."""
 
-HOSTILE = (*BAD_MANNERS, *BAD_ANSWERS, *BAD_TIMES, *BAD_TALK, *BAD_COMPANY)
+FORGED = (
+    "answer = {'move': position.legal_moves[0], 'score': 0.0, 'proven': False, 'plies': None,\n"
+    "    'depth': 0, 'nodes': 0, 'seconds': 0, 'pv': [], 'cut': 0, 'note': ''}\n"
+    "line = b'7,0 ' + word() + b' ' + json.dumps(answer).encode() + b'\\n'\n"
+)
+"""Code for an answer as the supervisor sends it, after 7 µs."""
+
+BAD_NEIGHBOURS = (
+    Hostile(
+        "writes into its opponent's connection",
+        "for end in foreign_ends():\n"
+        "    try: os.write(end, b'garbage\\n' * 100)\n"
+        "    except OSError: pass\n"
+        "time.sleep(0.5)\n"
+        "raise ValueError('enough')",
+        "crash",
+        "enough",
+        alone=True,
+        quick=True,
+    ),
+    Hostile(
+        "answers in the supervisor's place",
+        f"import json\n{FORGED}"
+        "for end in foreign_ends(): os.write(end, line)\n"
+        "time.sleep(0.4)\n"
+        "return position.legal_moves[0]",
+        "timeout",
+        "answered after 0.",
+        time=SHORT,
+        alone=True,
+        quick=True,
+    ),
+    Hostile(
+        "stops its supervisor for a while",
+        "found = [*others()]\n"
+        "for pid in found: os.kill(pid, signal.SIGSTOP)\n"
+        "time.sleep(0.4)\n"
+        "for pid in found: os.kill(pid, signal.SIGCONT)\n"
+        "return position.legal_moves[0]",
+        "timeout",
+        "answered after 0.",
+        time=SHORT,
+        alone=True,
+    ),
+    Hostile(
+        "sets the clock",
+        "time.clock_settime(time.CLOCK_REALTIME, time.time())",
+        "crash",
+        "PermissionError",
+        alone=True,
+        quick=True,
+    ),
+    Hostile(
+        "looks at the others",
+        "raise ValueError(f'sees {len([*others()])} others')",
+        "crash",
+        "sees 0 others",
+        alone=True,
+        quick=True,
+    ),
+    Hostile(
+        "reads memory and environment of others",
+        "opened = []\n"
+        "for pid in (1, *others()):\n"
+        "    for what in ('mem', 'environ', 'maps', 'fd/0', 'cwd', 'exe'):\n"
+        "        try: opened.append(os.open(f'/proc/{pid}/{what}', os.O_RDONLY))\n"
+        "        except OSError: pass\n"
+        "raise ValueError(f'opens {len(opened)} of them')",
+        "crash",
+        "opens 0 of them",
+        alone=True,
+    ),
+    Hostile(
+        "calls home",
+        "import socket\nraise ValueError(f'reaches {socket.if_nameindex()}')",
+        "crash",
+        "reaches [(1, 'lo')]",
+        alone=True,
+        quick=True,
+    ),
+    Hostile(
+        "edits files",
+        "import knightfall\n"
+        "opened = []\n"
+        "for path in (__file__, knightfall.__file__, '/proc/sys/kernel/core_pattern',\n"
+        "             '/etc/passwd', os.path.expanduser('~/.profile'), HERE + '/new'):\n"
+        "    try: opened.append(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND))\n"
+        "    except OSError: pass\n"
+        "raise ValueError(f'opens {len(opened)} of them')",
+        "crash",
+        "opens 0 of them",
+        alone=True,
+        quick=True,
+    ),
+    Hostile(
+        "asks the system for more",
+        "done = [libc.unshare(0x10000000), libc.mount(b'none', b'/dev/shm', b'tmpfs', 0, None),\n"
+        "        libc.ptrace(16, os.getppid(), 0, 0), libc.shmget(0, 1 << 30, 0o1600),\n"
+        "        libc.setuid(1), libc.memfd_create(b'', 0)]\n"
+        "raise ValueError(f'is refused {done.count(-1)} times')",
+        "crash",
+        "is refused 6 times",
+        alone=True,
+        quick=True,
+    ),
+)
+"""Agents that attack other agents, their supervisor, the clock, or the machine."""
+
+HOSTILE = (*BAD_MANNERS, *BAD_ANSWERS, *BAD_TIMES, *BAD_TALK, *BAD_COMPANY, *BAD_NEIGHBOURS)

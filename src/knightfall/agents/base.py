@@ -209,6 +209,10 @@ class Agent:
         """Return all files that determine the agent's moves, including imported ones."""
         return [path for function in self.users_functions for path in function.sources()]
 
+    def folders(self) -> list[str]:
+        """Return the folders that its process must be able to read: those of its files."""
+        return [folder for function in self.users_functions for folder in function.folders()]
+
     @property
     def has_users_code(self) -> bool:
         """Whether the agent runs code written by a user, which may do anything."""

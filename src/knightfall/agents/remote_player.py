@@ -1,17 +1,19 @@
 """Players in processes of their own, so that a hang, crash or forged answer loses only their game.
 
 A supervisor between the two processes measures how long an answer took (see
-`knightfall.isolation.agent_host`).
+`knightfall.isolation.supervisor`).
 """
 
 from __future__ import annotations
 
 import math
 import os
+import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,10 @@ from knightfall.agents.parse import parse_agent
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.host_process import HostProcess, Reader
+from knightfall.isolation.run_isolated import ChildExited, run_isolated
 from knightfall.position import Position, Side
 from knightfall.search.budget import Report
+from knightfall.user_files import original_paths
 
 # -- how long an agent may think -------------------------------------------------------------
 
@@ -84,7 +88,13 @@ class AgentProcess(HostProcess):
     """A process that hosts an agent and answers requests about positions."""
 
     def __init__(self, text: str, beside: Path | None = None) -> None:
-        super().__init__(HOSTED, text, beside, copy=parse_agent(text).private_copy())
+        agent = parse_agent(text)
+        readable = [original_paths(folder) for folder in agent.folders()]
+        trusted = not agent.has_users_code
+        if not (trusted or agent.in_python):
+            _compile_search(replace(agent, heuristic="null", seed=0))
+        copy = agent.private_copy()
+        super().__init__(HOSTED, text, beside, copy=copy, readable=readable, trusted=trusted)
         self.files: list[str] = []
         self.warnings: list[str] = []
         self._boards: set[Board] = set()
@@ -139,6 +149,20 @@ class AgentProcess(HostProcess):
             self.new_game(seed=0, side="w")
         question = {"ask": "value", "fen": position.fen, "side": side, "steps": steps}
         return self.ask(question, limit, read_value)
+
+
+@cache
+def _compile_search(agent: Agent) -> None:
+    """Compile an agent's search, because a process in a sandbox cannot keep machine code."""
+    if "numba" in sys.modules:
+        agent.prepare()
+    else:  # the compiler is large, and this process may never need it
+        with suppress(ChildExited):
+            run_isolated(_compile, str(agent))
+
+
+def _compile(text: str) -> None:
+    parse_agent(text).prepare()
 
 
 # -- the player ------------------------------------------------------------------------------

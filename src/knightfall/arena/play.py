@@ -24,6 +24,7 @@ from knightfall.arena.plan import GameRecord, PairRecord, PairTask, Reason, game
 from knightfall.board import Board
 from knightfall.display.printable import storable
 from knightfall.errors import AgentFailure, KnightfallError, RunnerFailure
+from knightfall.isolation import sandbox
 from knightfall.kernel.interrupt import CLOCK
 from knightfall.kernel.rules import rules_of, words
 from knightfall.machine import ENOUGH, wait_for_core
@@ -388,7 +389,9 @@ def check_agents(texts: Iterable[str]) -> None:
     for text in dict.fromkeys(texts):
         make_ready([text])
         if text not in _tried:
-            cached_agent(text).check()
+            if is_python(agent := cached_agent(text)):
+                sandbox.kind()  # tells the user in this process, because workers print nothing
+            agent.check()
             _tried.add(text)
 
 

@@ -1,25 +1,12 @@
-r"""Run an agent, which may hang, crash, print or forge answers, in a process under a supervisor.
+r"""The program that hosts an agent: it loads the agent once and answers requests about positions.
 
-::
-
-    HostProcess  <=pipes=>  supervisor  <=pipes=>  agent
-                                \_ watcher _/
-
-The supervisor runs no user code.  It forwards requests and answers, and adds the time that each
-answer took by its own clock, which an agent can neither set nor delay, and how much of that time
-the two processes waited for a core.  Each request begins with a random token, and its answer must
-begin with the same token; any other line, or one that is too long, ends the agent.
-
-The agent and its parent, the watcher, run in a process namespace of their own where the system
-allows it (mostly Linux): there the agent cannot see, signal or outlive other processes.  Elsewhere
-they have a session of their own; on Linux, processes that the agent leaves behind become children
-of the supervisor, which finds and kills them.
+Its first process, the watcher, runs the agent in a child process and reports how that one ended
+(see `knightfall.isolation.supervisor`).
 
 The agent's process loads it once.  Each game is then played by a fork of it, so that every game
 begins with the state after loading, independent of earlier games.  A module that started threads
 while it was loaded cannot be forked safely: its process plays one game and ends.  What to host is
-given as an import path, so this module does not depend on agents; it imports little, so that the
-supervisor starts quickly.
+given as an import path, so this module does not depend on agents.
 """
 
 from __future__ import annotations
@@ -38,23 +25,9 @@ from importlib import import_module
 from typing import IO, Any, NoReturn, Protocol
 
 from knightfall.errors import AgentFailure, KnightfallError
-from knightfall.isolation import limits
+from knightfall.isolation import limits, namespaces
 from knightfall.isolation.exit_status import describe_exit
-from knightfall.isolation.run_isolated import Fork, take_streams
-from knightfall.machine import seconds_waited
-
-LOOK = 1.0
-"""Seconds between two checks that the process that asks still exists."""
-
-DYING = 1.0
-"""Seconds to wait for the exit status of a process that has closed its connection."""
-
-MOST_BYTES = 1 << 20
-"""Largest line in bytes: a report takes a few hundred, the names of an agent's files a few
-thousand."""
-
-AT_ONCE = 1 << 16
-"""Size of one read in bytes."""
+from knightfall.isolation.run_isolated import Fork
 
 LONGEST_DETAIL = 500
 """Longest error message in characters: an agent may put a whole table into one."""
@@ -65,191 +38,39 @@ LAST_RESORT = 10.0
 _WORD = re.compile(rb"[0-9a-f]{16}")
 
 
-class TooLong(Exception):
-    """A line is longer than allowed."""
+# -- the watcher -----------------------------------------------------------------------------
 
 
-class LineReader:
-    """Splits a byte stream from an untrusted process into lines of limited length."""
-
-    def __init__(self, most: int = MOST_BYTES) -> None:
-        self._most = most
-        self._rest = bytearray()
-
-    def feed(self, piece: bytes) -> list[bytes]:
-        """Return the lines that this piece completes, without line ends.  Raise `TooLong`."""
-        *whole, rest = piece.split(b"\n")
-        if whole:
-            whole[0] = bytes(self._rest) + whole[0]
-            self._rest.clear()
-        self._rest += rest
-        if len(self._rest) > self._most or any(len(line) > self._most for line in whole):
-            raise TooLong(f"a line of more than {self._most:,} bytes")
-        return whole
-
-
-# -- the supervisor --------------------------------------------------------------------------
-
-
-def supervise(hosted: str, text: str, scratch: str = "") -> NoReturn:
-    """Run the agent for the process at the other end of standard input and output.
-
-    This ends when that process or the agent ends.  A `scratch` folder is then removed, even if the
-    process that asks was killed.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    asking = os.getppid()
-    questions, answers = take_streams()
-    in_namespace = limits.enter_namespace()
-    agent_reads, to_agent = os.pipe()
-    agent_answers, agent_writes = os.pipe()
-    exit_reader, exit_writer = os.pipe()
-    watcher = os.fork()
-    if watcher == 0:
-        for ours in (questions, answers, to_agent, agent_answers, exit_reader):
-            os.close(ours)
-        _watch(hosted, text, agent_reads, agent_writes, exit_writer)
-    for theirs in (agent_reads, agent_writes, exit_writer):
-        os.close(theirs)
-    limits.forbid_inspection()
-    os.set_blocking(to_agent, False)
-    agent = os.read(exit_reader, 20)  # its process id, which is valid here unless in a namespace
-    here = "".join(_children(str(watcher))[:1]) if in_namespace else agent.decode()
-    try:
-        end = _Relay(questions, answers, to_agent, agent_answers, exit_reader, asking, here).run()
-        if end:
-            with suppress(OSError):
-                os.write(answers, b"! " + end.encode() + b"\n")
-    finally:
-        limits.kill_tree(watcher, None if in_namespace else int(agent or b"0"))
-        if scratch:
-            import shutil
-
-            shutil.rmtree(scratch, ignore_errors=True)
-        os._exit(0)
-
-
-def _children(process: str) -> list[str]:
-    """Return the process ids of a process's children; empty if the system does not tell."""
-    try:
-        with open(f"/proc/{process}/task/{process}/children") as file:
-            return file.read().split()
-    except OSError:
-        return []
-
-
-class _Relay:
-    """Forwards one request at a time to the agent, and its answer back.
-
-    `agent` is the process id of the agent, or "" if it is not known.
-    """
-
-    def __init__(
-        self,
-        questions: int,
-        answers: int,
-        to_agent: int,
-        agent_answers: int,
-        exit_reader: int,
-        asking: int,
-        agent: str,
-    ) -> None:
-        self._agent = agent
-        self._questions, self._answers = questions, answers
-        self._to_agent, self._agent_answers, self._exit_reader = (
-            to_agent,
-            agent_answers,
-            exit_reader,
-        )
-        self._asking = asking
-        self._from_host, self._from_agent = LineReader(), LineReader()
-        self._word: bytes | None = None  # the token that the answer must begin with
-        self._since = self._waited = 0.0
-        self._until = float("inf")  # deadline for the exit status after the agent closed its pipe
-
-    def run(self) -> str:
-        """Forward until either side ends; return how the agent ended, "" if the asker ended."""
-        poll = select.poll()
-        for source in (self._questions, self._agent_answers, self._exit_reader):
-            poll.register(source, select.POLLIN)
-        while True:
-            left = min(LOOK, self._until - time.monotonic())
-            ready = {source for source, _ in poll.poll(max(0.0, left) * 1000)}
-            now = time.monotonic()
-            if os.getppid() != self._asking:
-                return ""
-            if (
-                self._agent_answers in ready
-            ):  # checked first: the agent may have answered and then died
-                piece = os.read(self._agent_answers, AT_ONCE)
-                if not piece:
-                    poll.unregister(self._agent_answers)
-                    self._until = now + DYING
-                try:
-                    self._pass_back(self._from_agent.feed(piece), now)
-                except (TooLong, _Unasked) as broken:
-                    return f"sent an invalid answer: {broken}"
-            elif self._exit_reader in ready:  # the watcher writes its whole message at once
-                return os.read(self._exit_reader, 100).decode() or "killed its watcher process"
-            elif now >= self._until:
-                return "closed the connection"
-            if self._questions in ready:
-                piece = os.read(self._questions, AT_ONCE)
-                if not piece:
-                    return ""
-                self._pass_on(self._from_host.feed(piece))
-
-    def _waiting(self) -> float:
-        """Return the seconds that this process and the agent's have waited for a core so far.
-
-        The agent's processes are the one that loaded it and the fork that plays the game.
-        """
-        agents = [self._agent, *_children(self._agent)] if self._agent else []
-        return seconds_waited() + sum(seconds_waited(process) for process in agents)
-
-    def _pass_on(self, lines: list[bytes]) -> None:
-        for line in lines:
-            self._waited = self._waiting()
-            self._word, self._since = line.partition(b" ")[0], time.monotonic()
-            with suppress(OSError):  # if it does not read, it will not answer, either
-                os.write(self._to_agent, line + b"\n")
-
-    def _pass_back(self, lines: list[bytes], now: float) -> None:
-        for line in lines:
-            word, self._word = self._word, None
-            if word is None or not line.startswith(word + b" "):
-                raise _Unasked("a line without a request")
-            took = round((now - self._since) * 1e6)
-            waited = max(0, round((self._waiting() - self._waited) * 1e6))
-            left = b"%d,%d %s\n" % (took, waited, line)
-            while left:
-                left = left[os.write(self._answers, left) :]
-
-
-class _Unasked(Exception):
-    """Raised for a line from the agent that does not answer a request."""
-
-
-def _watch(
-    hosted: str, text: str, agent_reads: int, agent_writes: int, exit_writer: int
+def watch(
+    kind: str, hosted: str, text: str, limited: bool, reading: int, writing: int, exit_writer: int
 ) -> NoReturn:
-    """Run the agent in a child process, and report how it ended."""
-    limits.exit_with_parent()
-    if _is_broken(exit_writer):  # the supervisor ended before the line above took effect
+    """Run the agent in a child process, and report how it ended.
+
+    `kind` is the kind of its sandbox; none at all for code that needs none.
+    """
+    if _is_broken(exit_writer):  # the supervisor ended while this process was started
         os._exit(1)
-    limits.offer_to_oom_killer()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for descriptor in (reading, writing, exit_writer):
+        os.set_inheritable(descriptor, False)
+    limits.forbid_inspection()  # else the agent could report its own end
     agent = os.fork()
     if agent == 0:
         try:
             os.close(exit_writer)
             limits.exit_with_parent()
+            limits.forbid_inspection(False)
             os.setsid()
-            serve(hosted, text, agent_reads, agent_writes)
+            if limited and kind in ("bubblewrap", "namespaces") and namespaces.is_alone():
+                limits.limit_processes()
+            if kind:
+                namespaces.filter_system_calls()
+            serve(hosted, text, reading, writing)
         finally:
             os._exit(0)
     os.write(exit_writer, b"%d" % agent)
-    os.close(agent_reads)
-    os.close(agent_writes)
+    os.close(reading)
+    os.close(writing)
     while True:
         pid, status = os.wait()  # also reaps orphans, whose parents have died
         if pid == agent:
@@ -401,11 +222,7 @@ def _failure(text: str, error: BaseException) -> dict[str, Any]:
     return {"reason": reason, "detail": detail[:LONGEST_DETAIL]}
 
 
-def _main(hosted: str, text: str, scratch: str = "") -> None:
-    if hasattr(os, "fork"):
-        supervise(hosted, text, scratch)
-    serve(hosted, text, *take_streams(), before=b"- ")
-
-
 if __name__ == "__main__":
-    _main(*sys.argv[1:])
+    _kind, _hosted, _text, _limited = sys.argv[1:5]
+    _reading, _writing, _exit_writer = map(int, sys.argv[5:])
+    watch(_kind, _hosted, _text, bool(_limited), _reading, _writing, _exit_writer)

@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
@@ -27,11 +27,13 @@ from typing import IO, Any, NamedTuple, TypeVar
 from knightfall import reading
 from knightfall.display.printable import storable
 from knightfall.errors import AgentFailure, Failing, KnightfallError
-from knightfall.isolation.agent_host import AT_ONCE, LineReader, TooLong
+from knightfall.files import cache_folder, data_folder
+from knightfall.isolation import sandbox
 from knightfall.isolation.exit_status import describe_end
 from knightfall.isolation.limits import agent_environment, submission_environment
 from knightfall.isolation.run_isolated import pass_output, start_thread
 from knightfall.isolation.scratch_folder import scratch_of
+from knightfall.isolation.supervisor import AT_ONCE, LineReader, Orders, TooLong
 from knightfall.machine import ENOUGH, core_share
 
 GRACE = 0.5
@@ -144,9 +146,12 @@ class HostProcess:
 
     `hosted` is the import path of the class that the process runs, constructed with `text`.  A
     submission of the course has the file `beside`: it runs in a scratch copy of that file's folder,
-    and inherits few environment variables.  With a `copy` the process is given only the names of
-    the files in it, and removes it at the end.  What it prints is passed to `output`, in another
-    thread, or discarded.
+    inherits few environment variables, and may use little memory.  With a `copy` the process is
+    given only the names of the files in it, and removes it at the end.  What it prints is passed to
+    `output`, in another thread, or discarded.
+
+    The process runs in a sandbox, in which it can read the `readable` folders, unless it is
+    `trusted` because it runs no user's code.
     """
 
     def __init__(
@@ -156,6 +161,8 @@ class HostProcess:
         beside: Path | None = None,
         output: Callable[[bytes], None] | None = None,
         copy: PrivateCopy | None = None,
+        readable: Sequence[str] = (),
+        trusted: bool = False,
     ) -> None:
         self._text, self._copy = text, copy
         self._starting = STARTING if beside is None else LOADING
@@ -165,11 +172,19 @@ class HostProcess:
         elif beside is not None:
             scratch = scratch_of(beside)
         working_folder = copy.working_folder if copy is not None else scratch
+        kept = str(cache_folder().resolve())
+        orders = Orders(
+            "" if trusted else sandbox.kind(),
+            hosted,
+            text,
+            limited=beside is not None,
+            scratch=scratch or "",
+            place="" if beside is None or copy is not None else str(beside.parent),
+            readable=[*readable, os.path.join(kept, "machine-code")],
+            hidden=[kept, str(data_folder().resolve())],
+        )
         self._process = subprocess.Popen(
-            [
-                *(sys.executable, "-P", "-m", "knightfall.isolation.agent_host", hosted, text),
-                *([] if scratch is None else [scratch]),
-            ],
+            [sys.executable, "-P", "-m", "knightfall.isolation.supervisor", *orders.words()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL if output is None else subprocess.PIPE,

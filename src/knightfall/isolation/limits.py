@@ -1,32 +1,38 @@
 """Limits and containment of processes that run user code.
 
-Memory, processor time, environment variables, a process namespace, and an end together with the
-parent.  Each is applied only where the system supports it; elsewhere user code has a little more
-freedom (see docs/security.md).
+Memory, processor time, environment variables, and an end together with the parent.  Each is applied
+only where the system supports it; elsewhere user code has a little more freedom (see
+docs/security.md).  Supervisors import this module, so it imports little.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
-import random
 import signal
 import sys
-from collections import defaultdict
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from knightfall.position import Side
 
-_CLONE_NEWUSER, _CLONE_NEWPID = 0x10000000, 0x20000000
 _SET_PDEATHSIG, _SET_DUMPABLE, _SET_CHILD_SUBREAPER = 1, 4, 36
 
 # -- memory, processor time, environment -----------------------------------------------------
 
 SUBMISSION_MEMORY = 1 << 30
-"""Bytes of memory that a submission of the course may use."""
+"""Bytes of memory that a submission of the course and its children may use together."""
+
+SHARED_MEMORY = 64 << 20
+"""Bytes of the file system in memory at ``/dev/shm``, the only place for an agent's own files."""
+
+MOST_PROCESSES = 64
+"""How many processes a submission of the course may have at a time."""
+
+THREADS_EACH = 4
+"""Threads per process that the system's own limit allows, which counts threads, too."""
 
 SPARE_SECONDS = 5
 """Whole seconds of processor time allowed beyond the limit of a move, for other threads."""
@@ -48,6 +54,8 @@ def seed_random(seed: int, side: Side = "w") -> None:
 
     The two sides get different seeds.
     """
+    import random
+
     number = 2 * seed + (side == "b")
     random.seed(number)
     numpy = sys.modules.get("numpy")
@@ -56,7 +64,10 @@ def seed_random(seed: int, side: Side = "w") -> None:
 
 
 def limit_memory(bytes: int) -> None:
-    """Limit the memory of this process and its children, and the size of the files they write."""
+    """Limit the memory of this process, of each of its children, and the size of their files.
+
+    What they use together, the supervisor limits.
+    """
     with suppress(ImportError):
         import resource
 
@@ -69,6 +80,15 @@ def limit_memory(bytes: int) -> None:
                 _, hard = resource.getrlimit(what)
                 limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
                 resource.setrlimit(what, (limit, limit))
+
+
+def limit_processes() -> None:
+    """Limit how many threads all processes of this user may have, in this user namespace."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        most = MOST_PROCESSES * THREADS_EACH
+        resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
 
 
 def limit_processor_time(seconds: float | None) -> None:
@@ -109,8 +129,8 @@ def submission_environment(home: str, **more: str) -> dict[str, str]:
 
 def offer_to_oom_killer() -> None:
     """Make this process the first to be killed when memory runs out, and disable core dumps."""
-    with suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000")
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
     with suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -138,33 +158,14 @@ def exit_with_parent() -> None:
     _prctl(_SET_PDEATHSIG, int(signal.SIGKILL))
 
 
-def forbid_inspection() -> None:
-    """Forbid processes of the same user to read or change this one's memory."""
-    _prctl(_SET_DUMPABLE, 0)
+def forbid_inspection(forbidden: bool = True) -> None:
+    """Forbid processes of the same user to read or change this one's memory and descriptors."""
+    _prctl(_SET_DUMPABLE, int(not forbidden))
 
 
-def enter_namespace() -> bool:
-    """Put the children of this process into a process namespace of their own, if possible.
-
-    There they see and signal only each other, and all end with the first of them.  Return whether
-    it succeeded; if not, their orphans become children of this process.
-    """
+def adopt_orphans() -> None:
+    """Become the parent of all descendants whose own parent ends, so that they can be found."""
     _prctl(_SET_CHILD_SUBREAPER, 1)
-    libc = _linux()
-    if libc is None or not hasattr(libc, "unshare"):
-        return False
-    user, group = os.geteuid(), os.getegid()
-    if user == 0:  # root would lose access to other users' files in a user namespace
-        return bool(libc.unshare(_CLONE_NEWPID) == 0)
-    if not os.access("/proc/self/uid_map", os.W_OK):
-        return False
-    if libc.unshare(_CLONE_NEWUSER | _CLONE_NEWPID) != 0:
-        return False
-    with suppress(OSError):  # without the mapping it still owns its files
-        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
-        Path("/proc/self/setgroups").write_text("deny")
-        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
-    return True
 
 
 def exit_like(status: int) -> NoReturn:
@@ -185,8 +186,8 @@ SEARCHES = 100
 def kill_tree(child: int, group: int | None) -> None:
     """Kill a child of this process and all its descendants.
 
-    `group` is the process group to kill first; None if the child is in a namespace, which ends with
-    it.
+    `group` is the process group to kill first; None if the child has put its own child into a
+    process namespace, all of which ends with that one.
     """
     if group:
         with suppress(OSError):
@@ -198,35 +199,46 @@ def kill_tree(child: int, group: int | None) -> None:
             for pid in found:
                 with suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
+    for pid in () if group else children(child):
+        with suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+    if group or not children(child):  # else it ends once all processes in the namespace have ended
+        with suppress(OSError):
+            os.kill(child, signal.SIGKILL)
     with suppress(OSError):
-        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def children(parent: int) -> list[int]:
+    """Return the children of a process, also of its other threads; empty if it has ended."""
+    found: list[int] = []
     with suppress(OSError):
-        os.waitpid(child, 0)  # in a namespace, this returns when all its processes have ended
+        for thread in os.listdir(f"/proc/{parent}/task"):
+            with suppress(OSError), open(f"/proc/{parent}/task/{thread}/children") as file:
+                found += map(int, file.read().split())
+    return found
 
 
 def descendants(root: int) -> set[int]:
     """Return the living descendants of a process, as far as the system tells."""
-    children: dict[int, set[int]] = defaultdict(set)
+    below: dict[int, set[int]] = {}
     with suppress(OSError):
         for entry in os.listdir("/proc"):
             if entry.isdigit():
                 with suppress(OSError, ValueError):
-                    stat = Path(f"/proc/{entry}/stat").read_text()
-                    state, parent = stat.rpartition(")")[2].split()[:2]
+                    with open(f"/proc/{entry}/stat") as file:
+                        state, parent = file.read().rpartition(")")[2].split()[:2]
                     if state != "Z":
-                        children[int(parent)].add(int(entry))
+                        below.setdefault(int(parent), set()).add(int(entry))
     found, fresh = set[int](), {root}
     while fresh:
-        fresh = {pid for parent in fresh for pid in children[parent]} - found
+        fresh = {pid for parent in fresh for pid in below.get(parent, ())} - found
         found |= fresh
     return found
 
 
-def _linux() -> ctypes.CDLL | None:
-    return ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
-
-
 def _prctl(option: int, value: int) -> None:
-    libc = _linux()
-    if libc is not None:
-        libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0)
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(option, ctypes.c_ulong(value), 0, 0, 0)

@@ -25,6 +25,7 @@ from typing import IO, Any, NoReturn
 
 from knightfall.isolation.exit_status import describe_exit
 from knightfall.isolation.limits import be_expendable, exit_with_parent
+from knightfall.isolation.supervisor import take_streams as take_streams
 
 LOADING = 120.0
 """Default time limit in seconds, for a user's file to be loaded and tried."""
@@ -207,19 +208,6 @@ def silence_stdio() -> None:
         null_device = os.open(os.devnull, mode)
         os.dup2(null_device, descriptor)
         os.close(null_device)
-
-
-def take_streams() -> tuple[int, int]:
-    """Return duplicates of standard input and output, and detach the originals.
-
-    From then on standard input is empty, and standard output goes to standard error.
-    """
-    streams = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    return streams
 
 
 def reply_and_exit(file: int, value: Any) -> NoReturn:

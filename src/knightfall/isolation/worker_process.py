@@ -24,7 +24,8 @@ from typing import IO, Any
 from knightfall.errors import KnightfallError
 from knightfall.isolation.limits import be_expendable
 from knightfall.isolation.parallel_map import Job
-from knightfall.isolation.run_isolated import silence_stdio, take_streams
+from knightfall.isolation.run_isolated import silence_stdio
+from knightfall.isolation.supervisor import take_streams
 
 READY = "ready"
 

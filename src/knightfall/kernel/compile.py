@@ -82,7 +82,8 @@ def module_folder(module: str) -> Path | None:
         folder = kept / f"{module}-{hash_of(module, lazy=False)}"
         is_new = not folder.exists()
         files.make_private(folder)
-        os.utime(folder)
+        with suppress(OSError):  # it is read-only for users' code
+            os.utime(folder)
         if is_new:
             _prune(folder, module)
     except (OSError, ValueError):  # ValueError: a module that has no file, as in a notebook

@@ -85,10 +85,18 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
             os.unlink(path)
 
 
+class _Folder(UserProvidedCacheLocator):  # type: ignore[misc]
+    """A cache folder that may be read-only, as it is for users' code."""
+
+    def ensure_cache_path(self) -> None:
+        """Create the folder if it does not exist."""
+        Path(self.get_cache_path()).mkdir(parents=True, exist_ok=True)
+
+
 class _Place(CompileResultCacheImpl):  # type: ignore[misc]
     """Restricts Numba's choice of a cache folder to the one that `compile` sets."""
 
-    _locator_classes = (UserProvidedCacheLocator,)
+    _locator_classes = (_Folder,)
 
 
 class MachineCode(FunctionCache):  # type: ignore[misc]

@@ -27,6 +27,7 @@ from knightfall.course.submission import read_submission
 from knightfall.course.submission_files import find_file
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.host_process import HostProcess
+from knightfall.machine import core_share
 from knightfall.reading import read_bytes
 
 SECONDS = 10.0
@@ -108,7 +109,8 @@ class _CheckedProcess:
         try:
             self._host.begin()
             question = {"check": id, "kinds": list(kinds)}
-            return self._host.ask(question, self._seconds, partial(read_outcome, id=id))
+            patience = self._seconds / core_share()  # other programs must not make a check fail
+            return self._host.ask(question, patience, partial(read_outcome, id=id))
         except AgentFailure as failure:
             self.close()
             how = str(failure).removeprefix(f"{self._text} ")

@@ -1,0 +1,178 @@
+"""Shut a process off from the rest of a Linux system, without the help of another program.
+
+Three steps.  `enter_namespaces` gives the children of this process numbers of their own, no network
+and no shared memory with others.  `make_read_only`, called by the first of these children, replaces
+``/proc``, by which processes find each other, and forbids writing anywhere but in a scratch folder.
+`give_up_privileges` takes away what root can do beyond the owner of its files.
+
+`filter_system_calls` is for code in any sandbox: it forbids what no agent needs, but what reads
+other processes or hides memory from those who count it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import sys
+from contextlib import suppress
+
+from knightfall.isolation.limits import SHARED_MEMORY
+
+_NEW_MOUNTS, _NEW_USER, _NEW_PROCESSES = 0x00020000, 0x10000000, 0x20000000
+_NEW_IPC, _NEW_NETWORK = 0x08000000, 0x40000000
+_APART = _NEW_MOUNTS | _NEW_PROCESSES | _NEW_IPC | _NEW_NETWORK
+
+_READ_ONLY, _NO_SETUID, _NO_DEVICES, _NO_PROGRAMS = 1, 2, 4, 8  # flags of mount and mount_setattr
+_BIND, _RECURSIVE, _PRIVATE = 4096, 16384, 1 << 18
+_MOUNT_SETATTR, _HERE, _WHOLE_TREE = 442, -100, 0x8000
+
+_DEVICES = ("null", "zero", "full", "random", "urandom")
+"""Files in /dev that stay devices; disks and memory, which root owns, do not."""
+
+_DROP_FROM_BOUND, _NO_NEW_PRIVILEGES, _AMBIENT, _CLEAR_ALL = 24, 38, 47, 4
+_LAST_CAPABILITY, _READ_ANY_FILE = 63, 2
+_CAPABILITY_VERSION = 0x20080522
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _checked(result: int, what: str) -> None:
+    if result != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"{what}: {os.strerror(error)}")
+
+
+def enter_namespaces() -> None:
+    """Give this process its own mounts, network and shared memory, and its children own numbers.
+
+    An ordinary user needs a user namespace for it.  Raise OSError where the system refuses.
+    """
+    if sys.platform != "linux":
+        raise OSError("namespaces exist on Linux only")
+    user, group = os.geteuid(), os.getegid()
+    if user == 0:  # in a user namespace root could not read other users' files
+        _checked(_libc().unshare(_APART), "unshare")
+        return
+    _checked(_libc().unshare(_APART | _NEW_USER), "unshare")
+    for name, text in (
+        ("uid_map", f"{user} {user} 1"),
+        ("setgroups", "deny"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(text)
+
+
+def make_read_only(writable: str = "") -> None:
+    """Replace /proc and forbid writing in this process's mounts, except to one folder.
+
+    Call it in the first process of a process namespace.  Raise OSError where the system refuses.
+    """
+    _mount(None, "/", _RECURSIVE | _PRIVATE)
+    devices = [f"/dev/{name}" for name in _DEVICES]
+    for path in (*devices, *([writable] if writable else [])):
+        _mount(path, path, _BIND)
+    _set_flags("/", _READ_ONLY | _NO_SETUID | _NO_DEVICES, 0, _WHOLE_TREE)
+    for path in devices:
+        _set_flags(path, 0, _NO_DEVICES)
+    if writable:
+        _set_flags(writable, 0, _READ_ONLY)
+    flags = _NO_SETUID | _NO_DEVICES | _NO_PROGRAMS
+    _mount("proc", "/proc", flags | _READ_ONLY, "proc")
+    if os.path.isdir("/run") and not sys.executable.startswith("/run/"):  # sockets of services
+        _mount("tmpfs", "/run", flags | _READ_ONLY, "tmpfs")
+    _mount("tmpfs", "/dev/shm", flags, "tmpfs", f"size={SHARED_MEMORY},mode=1777")
+
+
+def _mount(source: str | None, target: str, flags: int, kind: str = "", data: str = "") -> None:
+    _checked(
+        _libc().mount(
+            *(None if source is None else os.fsencode(source), os.fsencode(target)),
+            *(kind.encode() or None, ctypes.c_ulong(flags), data.encode() or None),
+        ),
+        f"mount {target}",
+    )
+
+
+def _set_flags(path: str, on: int, off: int, how: int = 0) -> None:
+    """Set and clear flags of a mount, and with `how` = `_WHOLE_TREE` of all mounts below it."""
+    wanted = struct.pack("=QQQQ", on, off, 0, 0)
+    called = _libc().syscall(
+        *(ctypes.c_long(_MOUNT_SETATTR), _HERE, os.fsencode(path)),
+        *(how, wanted, ctypes.c_size_t(len(wanted))),
+    )
+    _checked(called, f"mount_setattr {path}")
+
+
+def give_up_privileges() -> None:
+    """Drop all capabilities for good, as far as this process has any.
+
+    Root keeps the one to read all files, which is needed for files of other users.
+    """
+    if sys.platform != "linux":
+        return
+    libc, kept = _libc(), _READ_ANY_FILE if os.geteuid() == 0 else -1
+    for capability in range(_LAST_CAPABILITY + 1):
+        if capability != kept:
+            libc.prctl(_DROP_FROM_BOUND, ctypes.c_ulong(capability), 0, 0, 0)
+    libc.prctl(_AMBIENT, _CLEAR_ALL, 0, 0, 0)
+    libc.prctl(_NO_NEW_PRIVILEGES, ctypes.c_ulong(1), 0, 0, 0)
+    bits = 1 << kept if kept >= 0 else 0
+    header = struct.pack("=Ii", _CAPABILITY_VERSION, 0)
+    libc.capset(header, struct.pack("=6I", bits, bits, 0, 0, 0, 0))
+
+
+# -- system calls ----------------------------------------------------------------------------------
+
+_COMMON_CALLS = (425, 428, 429, 430, 438, 442, 447)
+"""io_uring_setup, open_tree, move_mount, fsopen, pidfd_getfd, mount_setattr, memfd_secret."""
+
+_CALLS = {
+    # Of each kind of machine: its number, its number of the call "seccomp", and those that are
+    # forbidden: ptrace, process_vm_readv and _writev, memfd_create, shmget, msgget, mount, unshare,
+    # setns.
+    "x86_64": (0xC000003E, 317, (101, 310, 311, 319, 29, 68, 165, 272, 308)),
+    "aarch64": (0xC00000B7, 277, (117, 270, 271, 279, 194, 186, 40, 97, 268)),
+}
+_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 1  # EPERM
+_X32 = 0x40000000
+"""The first number of a second set of calls on x86-64, which would bypass the list."""
+_USE_FILTER, _KEEP_SPEED = 1, 4
+
+
+def filter_system_calls() -> bool:
+    """Forbid this process and its children the system calls listed above; return whether it can.
+
+    They would read other processes, take memory that belongs to no process, or change mounts.
+    """
+    if sys.platform != "linux" or os.uname().machine not in _CALLS:
+        return False
+    machine, seccomp, forbidden = _CALLS[os.uname().machine]
+    numbers = (*forbidden, *_COMMON_CALLS)
+    # Each jump is relative: to the refusal, which stands at the end.
+    steps = [(_LOAD, 0, 0, 4), (_EQUAL, 0, len(numbers) + 3, machine), (_LOAD, 0, 0, 0)]
+    steps.append((_AT_LEAST, len(numbers) + 1, 0, _X32))
+    for index, number in enumerate(numbers):
+        steps.append((_EQUAL, len(numbers) - index, 0, number))
+    steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE)]
+    program = b"".join(struct.pack("=HBBI", *step) for step in steps)
+    kept = ctypes.create_string_buffer(program, len(program))
+    whole = struct.pack("@HP", len(steps), ctypes.addressof(kept))
+    libc = _libc()
+    libc.prctl(_NO_NEW_PRIVILEGES, ctypes.c_ulong(1), 0, 0, 0)
+    # Without the flag, older kernels would slow down everything that the process computes.
+    return bool(libc.syscall(ctypes.c_long(seccomp), _USE_FILTER, _KEEP_SPEED, whole) == 0)
+
+
+def is_alone() -> bool:
+    """Return whether limits on a user's processes count those of this user namespace only."""
+    release = os.uname().release.split(".")
+    with suppress(OSError, ValueError):
+        with open("/proc/self/uid_map") as file:
+            separate = file.read().split() != ["0", "0", "4294967295"]
+        return separate and os.geteuid() != 0 and (int(release[0]), int(release[1])) >= (5, 14)
+    return False

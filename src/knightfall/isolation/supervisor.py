@@ -1,0 +1,394 @@
+r"""Supervise the process of an agent, which may hang, crash, print or forge answers.
+
+::
+
+    HostProcess  <=pipes=>  supervisor  <=pipes=>  agent
+                                \_ starter _ watcher _/
+
+The supervisor runs no user code.  It forwards requests and answers, and adds the time that each
+answer took by its own clock, which an agent can neither set nor delay, and how much of that time
+the two processes waited for a core.  Each request begins with a random token, and its answer must
+begin with the same token; any other line, or one that is too long, ends the agent.
+
+The agent and its parent, the watcher, run in a sandbox where the system allows it (see
+`knightfall.isolation.sandbox`).  There they have process numbers of their own, so that the agent
+cannot see, signal or outlive other processes.  The starter is their parent outside: bubblewrap, or
+this program.  Elsewhere they have a session of their own; on Linux, processes that the agent leaves
+behind become children of the supervisor, which finds and kills them.  The supervisor also counts
+the memory and the processes that a submission of the course and its children use together.
+
+This program imports little, so that it starts quickly.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import time
+from contextlib import suppress
+
+from knightfall.isolation import limits, sandbox
+from knightfall.machine import seconds_waited
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+LOOK = 1.0
+"""Seconds between two checks that the process that asks still exists."""
+
+COUNT = 0.1
+"""Seconds between two counts of what a submission uses."""
+
+DYING = 1.0
+"""Seconds to wait for the exit status of a process that has closed its connection."""
+
+MOST_BYTES = 1 << 20
+"""Largest line in bytes: a report takes a few hundred, the names of an agent's files a few
+thousand."""
+
+AT_ONCE = 1 << 16
+"""Size of one read in bytes."""
+
+
+class TooLong(Exception):
+    """A line is longer than allowed."""
+
+
+class LineReader:
+    """Splits a byte stream from an untrusted process into lines of limited length."""
+
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        self._most = most
+        self._rest = bytearray()
+
+    def feed(self, piece: bytes) -> list[bytes]:
+        """Return the lines that this piece completes, without line ends.  Raise `TooLong`."""
+        *whole, rest = piece.split(b"\n")
+        if whole:
+            whole[0] = bytes(self._rest) + whole[0]
+            self._rest.clear()
+        self._rest += rest
+        if len(self._rest) > self._most or any(len(line) > self._most for line in whole):
+            raise TooLong(f"a line of more than {self._most:,} bytes")
+        return whole
+
+
+# -- the supervisor --------------------------------------------------------------------------
+
+
+class Orders:
+    """What a supervisor is to run: the agent, the kind of its sandbox, and what is in it.
+
+    The kind is empty for an agent that needs no sandbox.  A submission is `limited`: its memory and
+    its processes are counted.  See `sandbox.bubblewrap` for the folders.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        hosted: str = "",
+        text: str = "",
+        limited: bool = False,
+        scratch: str = "",
+        place: str = "",
+        readable: Sequence[str] = (),
+        hidden: Sequence[str] = (),
+    ) -> None:
+        self.kind, self.hosted, self.text, self.limited = kind, hosted, text, limited
+        self.scratch, self.place = scratch, place
+        self.readable, self.hidden = readable, hidden
+
+    def words(self) -> list[str]:
+        """Return the orders as arguments of a program."""
+        words = [self.kind, self.hosted, self.text, "limited" if self.limited else ""]
+        words += [self.scratch, self.place, str(len(self.readable))]
+        return [*words, *self.readable, *self.hidden]
+
+    @staticmethod
+    def from_words(words: Sequence[str]) -> Orders:
+        """Return the orders that the arguments of a program give."""
+        kind, hosted, text, limited, scratch, place, count, *folders = words
+        readable, hidden = folders[: int(count)], folders[int(count) :]
+        return Orders(kind, hosted, text, bool(limited), scratch, place, readable, hidden)
+
+
+def supervise(orders: Orders) -> NoReturn:
+    """Run the agent for the process at the other end of standard input and output.
+
+    This ends when that process or the agent ends.  The scratch folder is then removed, even if the
+    process that asks was killed.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    asking = os.getppid()
+    questions, answers = take_streams()
+    agent_reads, to_agent = os.pipe()
+    agent_answers, agent_writes = os.pipe()
+    exit_reader, exit_writer = os.pipe()
+    limits.adopt_orphans()
+    program = [sys.executable, "-P", "-m", "knightfall.isolation.agent_host"]
+    program += orders.words()[:4]
+    starter = start(program, orders, (agent_reads, agent_writes, exit_writer))
+    for theirs in (agent_reads, agent_writes, exit_writer):
+        os.close(theirs)
+    limits.forbid_inspection()
+    os.set_blocking(to_agent, False)
+    agent = os.read(exit_reader, 20)  # its process id, which is valid here unless in a namespace
+    in_namespace = orders.kind in ("bubblewrap", "namespaces")
+    if in_namespace:
+        watchers = limits.children(starter)
+        known = [child for watcher in watchers for child in limits.children(watcher)][:1]
+    else:
+        watchers, known = [os.getpid()], [int(agent)] if agent else []
+    try:
+        connection = to_agent, agent_answers, exit_reader
+        counted = watchers if orders.limited else []
+        relay = Relay((questions, answers, asking), connection, known, counted)
+        end = relay.run() if agent else "could not be started in its sandbox"
+        if end:
+            with suppress(OSError):
+                os.write(answers, b"! " + end.encode() + b"\n")
+    finally:
+        limits.kill_tree(starter, None if in_namespace else int(agent or b"0"))
+        if orders.scratch:
+            import shutil
+
+            shutil.rmtree(orders.scratch, ignore_errors=True)
+        os._exit(0)
+
+
+def take_streams() -> tuple[int, int]:
+    """Return duplicates of standard input and output, and detach the originals.
+
+    From then on standard input is empty, and standard output goes to standard error.
+    """
+    streams = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return streams
+
+
+# -- starting the agent ----------------------------------------------------------------------
+
+
+def start(program: list[str], orders: Orders, passed: tuple[int, ...]) -> int:
+    """Run a program in the sandbox that is ordered; return the process id of the starter.
+
+    The program gets the descriptors that are `passed`, whose numbers are appended to it, and no
+    others except the standard ones.
+    """
+    supervisor = os.getpid()
+    starter = os.fork()
+    if starter:
+        return starter
+    try:
+        limits.exit_with_parent()
+        if os.getppid() != supervisor:
+            os._exit(1)
+        limits.offer_to_oom_killer()
+        for descriptor in passed:
+            os.set_inheritable(descriptor, True)
+        _run([*program, *map(str, passed)], orders, passed)
+    finally:
+        os._exit(127)
+
+
+def _run(program: list[str], orders: Orders, passed: tuple[int, ...]) -> None:
+    """Replace this process by the program, or by one that starts it in a sandbox."""
+    kind, scratch = orders.kind, orders.scratch
+    if kind in ("bubblewrap", "namespaces"):
+        os.environ.update(sandbox.environment())
+    if kind == "bubblewrap":
+        folders = orders.readable, orders.hidden, scratch, orders.place
+        program = sandbox.bubblewrap(program, *folders)
+    elif kind:
+        from knightfall.isolation import namespaces
+
+    if kind == "namespaces":
+        here = os.getcwd()
+        namespaces.enter_namespaces()
+        limits.exit_with_parent()  # which a change of rights cancels
+        first = os.fork()
+        if first:
+            for descriptor in passed:
+                os.close(descriptor)
+            os._exit(0 if os.waitstatus_to_exitcode(os.waitpid(first, 0)[1]) == 0 else 1)
+        limits.exit_with_parent()
+        namespaces.make_read_only(scratch)
+        os.chdir(here)
+    if kind and kind != "bubblewrap":
+        namespaces.give_up_privileges()
+    os.execvp(program[0], program)
+
+
+def _try(kind: str) -> NoReturn:
+    """Exit with status 0 if Python starts in a kind of sandbox here."""
+    program = [sys.executable, "-P", "-c", "import knightfall.isolation.agent_host"]
+    tried = start(program, Orders(kind), ())
+    os._exit(min(1, os.waitpid(tried, 0)[1]))
+
+
+# -- relaying --------------------------------------------------------------------------------
+
+
+class Relay:
+    """Forwards one request at a time to the agent, and its answer back.
+
+    `agent` holds the process id of the agent, if it is known.  `counted` are the processes that
+    are counted with all their descendants, if the agent is limited.
+    """
+
+    def __init__(
+        self,
+        asking: tuple[int, int, int],
+        connection: tuple[int, int, int],
+        agent: list[int],
+        counted: list[int],
+    ) -> None:
+        self._questions, self._answers, self._asking = asking
+        self._to_agent, self._agent_answers, self._exit_reader = connection
+        self._agent, self._counted = agent, counted
+        self._from_host, self._from_agent = LineReader(), LineReader()
+        self._word: bytes | None = None  # the token that the answer must begin with
+        self._since = self._waited = self._next_count = 0.0
+        self._until = float("inf")  # deadline for the exit status after the agent closed its pipe
+
+    def run(self) -> str:
+        """Forward until either side ends; return how the agent ended, "" if the asker ended."""
+        poll = select.poll()
+        for source in (self._questions, self._agent_answers, self._exit_reader):
+            poll.register(source, select.POLLIN)
+        while True:
+            look = COUNT if self._counted else LOOK
+            left = min(look, self._until - time.monotonic())
+            ready = {source for source, _ in poll.poll(max(0.0, left) * 1000)}
+            now = time.monotonic()
+            if os.getppid() != self._asking:
+                return ""
+            if self._counted and now >= self._next_count:
+                if excess := describe_excess(self._counted):
+                    return excess
+                self._next_count = time.monotonic() + COUNT
+            # The connection is read first: the agent may have answered and then died.
+            if self._agent_answers in ready:
+                piece = os.read(self._agent_answers, AT_ONCE)
+                if not piece:
+                    poll.unregister(self._agent_answers)
+                    self._until = now + DYING
+                try:
+                    self._pass_back(self._from_agent.feed(piece), now)
+                except (TooLong, _Unasked) as broken:
+                    return f"sent an invalid answer: {broken}"
+            elif self._exit_reader in ready:  # the watcher writes its whole message at once
+                return os.read(self._exit_reader, 100).decode() or "killed its watcher process"
+            elif now >= self._until:
+                return "closed the connection"
+            if self._questions in ready:
+                piece = os.read(self._questions, AT_ONCE)
+                if not piece:
+                    return ""
+                self._pass_on(self._from_host.feed(piece))
+
+    def _waiting(self) -> float:
+        """Return the seconds that this process and the agent's have waited for a core so far.
+
+        The agent's processes are the one that loaded it and the fork that plays the game.
+        """
+        agents = {pid for agent in self._agent for pid in (agent, *limits.children(agent))}
+        return seconds_waited() + sum(map(seconds_waited, agents))
+
+    def _pass_on(self, lines: list[bytes]) -> None:
+        for line in lines:
+            self._waited = self._waiting()
+            self._word, self._since = line.partition(b" ")[0], time.monotonic()
+            with suppress(OSError):  # if it does not read, it will not answer, either
+                os.write(self._to_agent, line + b"\n")
+
+    def _pass_back(self, lines: list[bytes], now: float) -> None:
+        for line in lines:
+            word, self._word = self._word, None
+            if word is None or not line.startswith(word + b" "):
+                raise _Unasked("a line without a request")
+            took = round((now - self._since) * 1e6)
+            waited = max(0, round((self._waiting() - self._waited) * 1e6))
+            left = b"%d,%d %s\n" % (took, waited, line)
+            while left:
+                left = left[os.write(self._answers, left) :]
+
+
+class _Unasked(Exception):
+    """Raised for a line from the agent that does not answer a request."""
+
+
+# -- what a submission uses ------------------------------------------------------------------
+
+
+def describe_excess(roots: list[int]) -> str:
+    """Return how processes and their descendants use more than a submission may; "" if not."""
+    pids = list(roots)
+    for pid in pids:  # the list grows
+        pids += limits.children(pid)
+        if len(pids) > 2 * limits.MOST_PROCESSES:
+            break
+    if len(pids) - len(roots) > limits.MOST_PROCESSES:
+        return f"started more than {limits.MOST_PROCESSES} processes"
+    # Most processes share memory with the one that they were forked from.  What counts each page
+    # for one of them is slow to find out, so it is only asked for if it may matter.
+    most, shared = limits.SUBMISSION_MEMORY, _in_shared_memory(roots[0])
+    if shared + sum(map(_resident, pids)) > most and shared + sum(map(_share, pids)) > most:
+        return f"used more than {most >> 30} GB of memory"
+    return ""
+
+
+def _resident(pid: int) -> int:
+    """Return the bytes of memory that a process uses, apart from files' contents."""
+    return _sum_of(f"/proc/{pid}/status", ("RssAnon", "RssShmem", "VmSwap", "HugetlbPages"))
+
+
+def _share(pid: int) -> int:
+    """Return the same with each page divided by the number of processes that use it."""
+    found = _sum_of(f"/proc/{pid}/smaps_rollup", ("Pss_Anon", "Pss_Shmem", "SwapPss"))
+    return found + _sum_of(f"/proc/{pid}/status", ("HugetlbPages",)) if found else _resident(pid)
+
+
+def _sum_of(file: str, names: tuple[str, ...]) -> int:
+    """Return the sum, in bytes, of the lines of a file that begin with these names."""
+    found = 0
+    with suppress(OSError, ValueError), open(file) as lines:
+        for line in lines:
+            name, _, value = line.partition(":")
+            if name in names:
+                found += int(value.split()[0]) << 10
+    return found
+
+
+INODE = 1 << 10
+"""Bytes of memory that an empty file takes."""
+
+
+def _in_shared_memory(pid: int) -> int:
+    """Return the bytes that the file system in memory of a process's sandbox takes."""
+    if pid == os.getpid():
+        return 0  # there is no sandbox
+    try:
+        used = os.statvfs(f"/proc/{pid}/root/dev/shm")
+    except OSError:
+        return 0
+    blocks, files = used.f_blocks - used.f_bfree, used.f_files - used.f_ffree
+    return blocks * used.f_frsize + files * INODE
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 2 and sys.argv[1] in sandbox.KINDS:
+        _try(sys.argv[1])
+    given = Orders.from_words(sys.argv[1:])
+    if hasattr(os, "fork"):
+        supervise(given)
+    from knightfall.isolation.agent_host import serve
+
+    serve(given.hosted, given.text, *take_streams(), before=b"- ")

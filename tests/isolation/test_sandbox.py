@@ -1,0 +1,228 @@
+"""Tests of the sandbox of agents: what they can see, read, write and use, in each kind of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from knightfall.agents import parse_agent
+from knightfall.agents import remote_player as host
+from knightfall.agents.remote_player import RemotePlayer
+from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.isolation import limits, sandbox
+from knightfall.position import Position
+
+START = Position.from_fen("5/5/1N3/3n1/5 w")
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sandboxes exist on Linux only")
+
+Telling = Callable[..., str]
+
+
+@pytest.fixture(params=["bubblewrap", "namespaces"])
+def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Run agents in each kind of sandbox that works here."""
+    host._idle.end()
+    monkeypatch.setenv(sandbox.VARIABLE, request.param)
+    monkeypatch.setattr(sandbox, "_found", [])
+    if not sandbox.works(request.param):
+        pytest.skip(f"{request.param} does not work here")
+    yield request.param
+    host._idle.end()
+
+
+@pytest.fixture
+def tell(tmp_path: Path) -> Telling:
+    """Return the value that an expression has in an agent's sandbox, as text."""
+
+    def ask(expression: str, head: str = "", folder: Path = tmp_path, revision: str = "") -> str:
+        file = folder / "mine.py"
+        if not revision:
+            file.write_text(
+                f"import os, sys\n{head}\n"
+                f"def choose(position):\n    raise ValueError('<' + str(({expression})) + '>')\n"
+            )
+        player = RemotePlayer(parse_agent(f"python({file}:choose{revision}, time=60s)"))
+        try:
+            with pytest.raises(AgentFailure, match="ValueError: <") as failed:
+                player.analyse(START)
+        finally:
+            player.close()
+        return str(failed.value).partition("<")[2][:-1]
+
+    return ask
+
+
+# -- what an agent can see and change ----------------------------------------------------------
+
+
+def test_it_sees_only_its_own_processes(kind: str, tell: Telling) -> None:
+    assert tell("[int(name) for name in os.listdir('/proc') if name.isdigit()][0]") == "1"
+    seen = tell(
+        "{open('/proc/' + name + '/cmdline').read().split(chr(0))[5]"
+        " for name in os.listdir('/proc') if name.isdigit()}"
+    )
+    assert seen == "{'knightfall.agents.hosted_agent:HostedAgent'}"
+
+
+def test_it_has_no_descriptors_but_its_own(kind: str, tell: Telling, tmp_path: Path) -> None:
+    with (tmp_path / "secret").open("w") as secret:
+        os.set_inheritable(secret.fileno(), True)
+        seen = tell(
+            "sorted({os.readlink('/proc/self/fd/' + name).partition(':')[0]"
+            " for name in os.listdir('/proc/self/fd') if os.path.lexists('/proc/self/fd/' + name)})"
+        )
+    assert seen == "['/dev/null', 'pipe']"
+
+
+def test_it_has_no_rights_of_root(kind: str, tell: Telling) -> None:
+    wanted = "NoNewPrivs:1"
+    found = tell(
+        "[''.join(line.split()) for line in open('/proc/self/status')"
+        " if line.startswith(('CapEff', 'CapBnd', 'NoNew'))]"
+    )
+    capabilities = {f"{name}:{0:016x}" for name in ("CapEff", "CapBnd")}
+    if kind == "namespaces" and os.geteuid() == 0:  # to read files of other users
+        capabilities = {f"{name}:{4:016x}" for name in ("CapEff", "CapBnd")}
+    assert set(eval(found)) == {*capabilities, wanted}
+
+
+def test_it_can_write_to_memory_only(kind: str, tell: Telling) -> None:
+    head = (
+        "import tempfile\n"
+        "def can(path):\n"
+        "    try: os.close(os.open(path, os.O_WRONLY | os.O_CREAT)); return True\n"
+        "    except OSError: return False\n"
+    )
+    folders = "(os.path.dirname(__file__), os.getcwd(), '/', '/usr', '/proc/self', '/dev')"
+    assert tell(f"[can(folder + '/new') for folder in {folders}]", head) == str([False] * 6)
+    assert tell("can(__file__), can(tempfile.gettempdir() + '/new')", head) == "(False, True)"
+    free = int(tell("os.statvfs(tempfile.gettempdir()).f_blocks * 4096", head))
+    assert free <= limits.SHARED_MEMORY
+
+
+def test_it_has_no_network(kind: str, tell: Telling) -> None:
+    assert tell("socket.if_nameindex()", "import socket") == "[(1, 'lo')]"
+
+
+# -- what it can read --------------------------------------------------------------------------
+
+
+def test_it_can_read_its_folder_but_nothing_hidden_in_it(
+    tell: Telling, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not sandbox.works("bubblewrap"):
+        pytest.skip("bubblewrap does not work here")
+    monkeypatch.setenv(sandbox.VARIABLE, "bubblewrap")
+    monkeypatch.setattr(sandbox, "_found", [])
+    monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / "here" / "store"))
+    here = tmp_path / "here"
+    for folder in (here / "store", here / ".git", here / "data"):
+        folder.mkdir(parents=True)
+        (folder / "file").write_text("1")
+    (here / ".env").write_text("SECRET=1")
+    (here / "helper.py").write_text(f"import json\nweights = json.load(open('{here}/data/file'))")
+    (tmp_path / "elsewhere").write_text("2")
+    host._idle.end()
+    assert tell("helper.weights", "import helper", here) == "1"
+    assert tell("sorted(os.listdir(os.path.dirname(__file__)))", "", here) == str(
+        [".env", ".git", "data", "helper.py", "mine.py", "store"]
+    )
+    hidden = f"('{here}/store', '{here}/.git')"
+    assert tell(f"[os.listdir(path) for path in {hidden}]", "", here) == "[[], []]"
+    head = (
+        "def read(path):\n"
+        "    try: return open(path).read()\n"
+        "    except PermissionError: return ''\n"
+    )
+    assert tell(f"read('{here}/.env')", head, here) == ""
+    others = f"('{tmp_path}/elsewhere', '/etc/shadow', '/run', '/sys', '/var')"
+    assert tell(f"[os.path.exists(path) for path in {others}]", "", here) == str([False] * 5)
+
+
+def test_a_link_to_a_file_and_a_path_from_here(
+    kind: str, tell: Telling, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, here = tmp_path / "there", tmp_path / "here"
+    there.mkdir()
+    here.mkdir()
+    (there / "real.py").write_text("def choose(position): return position.legal_moves[1]\n")
+    (here / "linked.py").symlink_to(there / "real.py")
+    monkeypatch.chdir(here)
+    for path in (here / "linked.py", "linked.py", "../there/real.py"):
+        player = RemotePlayer(parse_agent(f"python({path}:choose)"))
+        assert player.analyse(START).move == START.legal_moves[1]
+        player.close()
+
+
+def test_a_file_of_a_git_revision(kind: str, tell: Telling, tmp_path: Path) -> None:
+    git = ("git", "-C", str(tmp_path), "-c", "user.name=me", "-c", "user.email=me@here")
+    file = tmp_path / "mine.py"
+    file.write_text("def choose(position): raise ValueError('<former>')\n")
+    for command in (("init", "--quiet"), ("add", "mine.py"), ("commit", "--quiet", "-m", "first")):
+        subprocess.run([*git, *command], check=True)
+    file.write_text("def choose(position): raise ValueError('<present>')\n")
+    assert tell("", revision="@HEAD") == "former"
+
+
+def test_machine_code_is_loaded_but_not_kept(kind: str, tell: Telling) -> None:
+    head = (
+        "from knightfall.agents import parse_agent\n"
+        "from knightfall.kernel.compile import _announcer, cache_folder\n"
+        "agent = parse_agent('id(improved, depth=2)')\n"
+    )
+    parse_agent("id(improved, depth=2)").choose(START)  # compiles it, if it is not
+    said = "agent.choose(position) in position.legal_moves, _announcer.said"
+    assert tell(said, head) == "(True, False)"
+    assert tell("os.access(cache_folder(), os.W_OK)", head) == "False"
+
+
+# -- which kind is in force --------------------------------------------------------------------
+
+
+def test_the_first_run_tells_which_kind_is_in_force(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("def choose(position): return position.legal_moves[0]\n")
+    command = [sys.executable, "-m", "knightfall", "analyse", "--agent", f"python({file}:choose)"]
+    environment = {**os.environ, "KNIGHTFALL_CACHE_DIR": str(tmp_path / "cache")}
+    for name in (sandbox.VARIABLE, "KNIGHTFALL_QUIET"):
+        environment.pop(name, None)
+    said = []
+    for _ in range(2):
+        ran = subprocess.run(
+            [*command, START.fen], env=environment, capture_output=True, text=True, check=True
+        )
+        said.append([line for line in ran.stderr.splitlines() if "sandbox" in line])
+    kind = json.loads((tmp_path / "cache" / "sandbox.json").read_text())["kind"]
+    assert kind == next(kind for kind in sandbox.KINDS if kind == "none" or sandbox.works(kind))
+    assert len(said[0]) == 1
+    assert sandbox.KINDS[kind] in said[0][0]
+    assert said[1] == []
+
+
+def test_a_kind_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "_found", [])
+    monkeypatch.setenv(sandbox.VARIABLE, "jail")
+    with pytest.raises(KnightfallError, match=r"=jail must be one of bubblewrap, namespaces, none"):
+        sandbox.kind()
+    monkeypatch.setenv(sandbox.VARIABLE, "bubblewrap")
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(KnightfallError, match="=bubblewrap: this system does not allow it"):
+        sandbox.kind()
+
+
+def test_without_bubblewrap_the_next_kind_is_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "_found", [])
+    monkeypatch.delenv(sandbox.VARIABLE, raising=False)
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setenv("KNIGHTFALL_CACHE_DIR", str(tmp_path))
+    wanted = "namespaces" if sandbox.works("namespaces") else "none"
+    assert sandbox.kind() == wanted
