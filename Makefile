@@ -2,7 +2,7 @@
 # make serve  set up and open the page with the lab, FILES="mine.py" for files of yours
 # make bench  the performance ratios                    make docs   write the generated pages anew
 # make bench-docs  measure anew all that docs/performance.md and docs/theory.md tell (minutes)
-# make torture  kills at every write and at random, hostile agents and heuristics, changing and damaged files (minutes)
+# make torture  kills at every write and at random, hostile agents and heuristics, kills of the lab, damaged files (minutes)
 # make wasm  the browser's engine, from the kernels (a minute; needs Debian's lld or pip install ziglang)
 # make studies  fit and play the five studies again and write docs/studies/ (three quarters of an hour)
 
@@ -70,7 +70,7 @@ test-learn: $(VENV)/ready-to-test
 # The files are damaged beside all the rest: either keeps one core busy.
 torture: $(VENV)/ready-to-test bubblewrap
 	@$(BIN)/python tests/torture/damaged_files.py 20000 1 > $(VENV)/damaged_files.txt & files=$$!; \
-	  wrong=0; for part in kills agents heuristics changing_files lab; do \
+	  wrong=0; for part in kills agents heuristics lab; do \
 	    $(BIN)/python tests/torture/$$part.py || wrong=1; echo; done; \
 	  wait $$files || wrong=1; cat $(VENV)/damaged_files.txt; exit $$wrong
 

@@ -206,6 +206,20 @@ def test_agents_that_edit_themselves_and_others_end_nothing(folder: Path, worker
 
 
 @pytest.mark.usefixtures("no_sandbox")
+def test_all_files_are_copied_before_any_code_runs(folder: Path) -> None:
+    """Check that an agent which ruins another one's file while it is loaded comes too late."""
+    (folder / "good.py").write_text(f"import good_helper\n{GOOD}")
+    (folder / "good_helper.py").write_text("")
+    (folder / "evil.py").write_text(
+        f"from pathlib import Path\n"
+        f"for path in Path({str(folder)!r}).glob('good*.py'):\n    path.unlink()\n{GOOD}"
+    )
+    agents = ["python(evil.py:choose)", "python(good.py:choose)"]
+    report = match(*agents, pairs=1, board="4x4", workers=0, progress=False)
+    assert report.to_dict()["pairs"] == 1
+
+
+@pytest.mark.usefixtures("no_sandbox")
 def test_a_file_that_is_renamed_away_ends_nothing(folder: Path) -> None:
     (folder / "gone.py").write_text(
         f"import os\ndef choose(position):\n"

@@ -104,8 +104,10 @@ class Snapshot:
         This loads the copies.
         """
         found: dict[str, str] = {}
-        for text in dict.fromkeys(entrant.agent for entrant in entrants):
-            for path in cached_agent(self.agent(text)).sources():
+        # All are copied before any of them is loaded, because loading runs their code.
+        texts = [self.agent(text) for text in dict.fromkeys(one.agent for one in entrants)]
+        for text in texts:
+            for path in cached_agent(text).sources():
                 found |= self._hash(path)
         return dict(sorted(found.items()))
 
