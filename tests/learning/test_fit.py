@@ -11,12 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-# They are looked for, not imported: every process collects this file, and one runs it.
-if not all(map(importlib.util.find_spec, ("pyarrow", "sklearn"))):
-    pytest.skip("pyarrow and scikit-learn are not installed", allow_module_level=True)
-
 from cli_runner import refused, run
+from helpers import need
 from positions import position
 
 import knightfall as kf
@@ -36,6 +32,8 @@ from knightfall.learning.models import (
     predict_net,
     tables,
 )
+
+need("pyarrow", "sklearn")
 
 KINDS = ("linear", "net") if importlib.util.find_spec("torch") else ("linear",)
 """The kinds of models that can be fitted here; the net needs torch, which `make test` does not
