@@ -16,7 +16,8 @@ PARALLEL := --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # pytest's own bytecode takes either process half a minute.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: wasm browser bubblewrap run serve test test-shuffled test-slow test-learn torture lint lint-page bench bench-docs docs studies clean
+.PHONY: wasm browser bubblewrap run serve test test-shuffled test-slow test-learn torture compiled lint lint-python \
+  lint-page bench bench-docs docs studies clean
 
 run: $(VENV)/ready-to-run
 	$(BIN)/knightfall tournament
@@ -39,7 +40,7 @@ browser:
 	  found || echo "no chromium here: the page's tests will be skipped"
 
 # So do the tests of the sandbox: without bubblewrap, only that of our own namespaces is tested.
-bubblewrap:
+bubblewrap: browser
 	@command -v bwrap >/dev/null && exit 0; \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    echo "installing Debian's bubblewrap for the tests of the sandbox …"; \
@@ -48,10 +49,14 @@ bubblewrap:
 	  fi; \
 	  command -v bwrap >/dev/null || echo "no bubblewrap here: its sandbox will not be tested"
 
-test: $(VENV)/ready-to-test browser bubblewrap
-	@$(BIN)/python tests/warm_up.py & warming=$$!; \
-	  $(MAKE) --no-print-directory lint || { kill $$warming; exit 1; }; wait $$warming
+# Two things are done at a time: what one installs, the other compiles or checks meanwhile.  What
+# a command prints appears when it ends.
+test:
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=line lint-python compiled lint-page bubblewrap
 	$(BIN)/python -m pytest $(PARALLEL)
+
+compiled: $(VENV)/installed $(VENV)/tournament-compiled
+	@$(BIN)/python tests/warm_up.py
 
 # The same tests in a random order, another one each day; SEED=1 repeats one.
 SEED ?= $(shell date +%Y%m%d)
@@ -74,11 +79,12 @@ torture: $(VENV)/ready-to-test bubblewrap
 	    $(BIN)/python tests/torture/$$part.py || wrong=1; echo; done; \
 	  wait $$files || wrong=1; cat $(VENV)/damaged_files.txt; exit $$wrong
 
-lint: $(VENV)/ready-to-test
+lint: lint-python lint-page
+
+lint-python: $(VENV)/ready-to-test
 	$(BIN)/ruff check src tests benchmarks docs examples
 	$(BIN)/ruff format --check src tests benchmarks docs examples README.md
 	$(BIN)/mypy
-	@$(MAKE) --no-print-directory lint-page
 
 # The page's JavaScript: the TypeScript compiler reads the types in its comments, Biome lints and formats it.
 # Both need node, and are installed once, in the versions of package.json.
@@ -133,13 +139,23 @@ $(BIN)/python:
 # compiles what a command imports when it does, which takes less time than compiling everything.
 PLAYING := numba numpy platformdirs rich scipy typer
 INSTALL := $(PIP) install --quiet --no-compile --constraint constraints.txt
-$(VENV)/ready-to-run: $(BIN)/python pyproject.toml constraints.txt
+$(VENV)/can-play: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) $(PLAYING)
-	@PYTHONPATH=src $(BIN)/python -c \
-	  'import knightfall as kf; kf.tournament(course_only=True, workers=0, progress=False)' & compiling=$$!; \
-	  echo "$(INSTALL) --editable ."; $(INSTALL) --editable . || { kill $$compiling; exit 1; }; wait $$compiling
 	@touch $@
 
-$(VENV)/ready-to-test: $(BIN)/python pyproject.toml constraints.txt
+$(VENV)/tournament-compiled: $(VENV)/can-play
+	@PYTHONPATH=src $(BIN)/python -c \
+	  'import knightfall as kf; kf.tournament(course_only=True, workers=0, progress=False)'
+	@touch $@
+
+$(VENV)/installed: $(VENV)/can-play
+	$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/ready-to-run: pyproject.toml constraints.txt
+	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/installed $(VENV)/tournament-compiled
+	@touch $@
+
+$(VENV)/ready-to-test: $(VENV)/installed
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
-	@touch $@ $(VENV)/ready-to-run
+	@touch $@

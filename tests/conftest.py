@@ -83,8 +83,12 @@ Files that start many processes or a browser are not neighbours, so that few run
 
 
 def pytest_configure() -> None:
-    """Let this process load users' files directly, without first trying them in another process."""
+    """Let this process load users' files directly, without first trying them in another process.
+
+    Garbage is collected less often: Numba leaves much, but collecting takes longer than it saves.
+    """
     be_expendable()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -106,13 +110,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Exclude everything loaded so far from garbage collection, and collect less often.
-
-    Numba leaves much garbage, but collecting it often takes longer than it saves.
-    """
+    """Exclude everything loaded so far from garbage collection."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -1,4 +1,4 @@
-"""Fixed boards and positions for tests that are not property tests.
+"""Fixed boards and positions for tests that are not property tests; a check for other packages.
 
 If there are too many for a quick suite, it tests some of them and `make test-slow` all.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
@@ -65,3 +66,13 @@ def random_positions(
     rng = random.Random(seed)
     games = (list(random_game(Position.start(width, height), rng)) for _ in range(how_many))
     return [rng.choice(game[min_placed:]) for game in games]
+
+
+def need(*packages: str) -> None:
+    """Skip the calling module if a package is not installed.
+
+    Nothing is imported: every process of a test run collects the module, and only one runs it.
+    """
+    missing = [name for name in packages if find_spec(name) is None]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}", allow_module_level=True)

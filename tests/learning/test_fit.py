@@ -13,11 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("pyarrow", reason="positions are kept in Parquet files")
-pytest.importorskip("sklearn", reason="scikit-learn fits the linear model")
-
 from cli_runner import refused, run
+from helpers import need
 from positions import position
 
 import knightfall as kf
@@ -37,6 +34,8 @@ from knightfall.learning.models import (
     predict_net,
     tables,
 )
+
+need("pyarrow", "sklearn")
 
 KINDS = ("linear", "net") if importlib.util.find_spec("torch") else ("linear",)
 """The kinds of models that can be fitted here; the net needs torch, which `make test` does not

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from cli_runner import refused
 from dask_clusters import two_workers
+from helpers import need
 
 from knightfall.learning import shard_builder
 from knightfall.learning.data_settings import DataSettings
 from knightfall.learning.tune_settings import TuneSettings
 from knightfall.learning.tuning import tune
 
-pytest.importorskip("pyarrow")
+need("pyarrow")
 
 WANTED = DataSettings.of(600, 3, ["5x5"], 100)
 

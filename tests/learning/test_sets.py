@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli_runner import answer, refused, run
+from helpers import need
 from positions import files, images, positions
 
 from knightfall.board import Board
@@ -26,7 +27,7 @@ from knightfall.learning.split import SPLITS, class_splits, classes
 from knightfall.position import Position
 from knightfall.solver.atlas import canonical
 
-pytest.importorskip("pyarrow")
+need("pyarrow")
 
 ARGS = ("--positions", "3000", "--board", "4x4", "--board", "5x5", "--shard", "400")
 WANTED = DataSettings.of(3000, 0, ("4x4", "5x5"), 400)

@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("cmaes", reason="cmaes looks for the weights")
-
 from agent_strategies import EXPRESSIONS
 from cli_runner import answer, refused, run, stderr_of
+from helpers import need
 from hypothesis import given
 from naive import NAIVE
 from positions import images
@@ -39,6 +37,8 @@ from knightfall.learning.weights import (
 )
 from knightfall.position import Position
 from knightfall.solver.atlas import canonical
+
+need("cmaes")
 
 WRONG = "improved-bfs_reach"
 """A sum with the wrong sign of bfs_reach: it avoids reachable cells."""

@@ -7,6 +7,7 @@ import re
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import replace
 from html import unescape
@@ -22,7 +23,6 @@ import numpy as np
 import pytest
 import scipy
 import typer
-from dask_clusters import two_workers
 from typer.testing import CliRunner
 
 from knightfall.arena import api
@@ -879,12 +879,8 @@ def test_grades_do_not_depend_on_who_computes_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = []
-    with two_workers() as cluster:
-        for options in (
-            RunnerOptions(1),
-            RunnerOptions(2),
-            RunnerOptions(dask=cluster.scheduler_address),
-        ):
+    with ThreadPoolExecutor(2) as threads:
+        for options in (RunnerOptions(1), RunnerOptions(2), RunnerOptions(executor=threads)):
             monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / str(len(found))))
             graded = grades.grades(["improved", "open"], openings=2, options=options)
             found.append([replace(grade, seconds=0.0) for grade in graded])

@@ -8,6 +8,7 @@ whatever it is doing.
 from __future__ import annotations
 
 import faulthandler
+import gc
 import math
 import os
 import pickle
@@ -57,6 +58,7 @@ def work(lifeline: int) -> None:
     starting.set()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver
     be_expendable()
+    gc.set_threshold(100_000)  # as in a command: so it starts sooner
     if lifeline:  # not on Windows
         _end_with(lifeline)
     streams = take_streams()
