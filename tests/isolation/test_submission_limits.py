@@ -56,7 +56,7 @@ DEEDS = {
     params=["best", *(pytest.param(kind, marks=pytest.mark.slow) for kind in sandbox.KINDS)]
 )
 def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Run submissions in the best kind of sandbox that works here; among the slow tests, in each."""
+    """Run submissions in the best kind of sandbox that works; among the slow tests, in each."""
     working = [kind for kind in sandbox.KINDS if kind == "none" or sandbox.works(kind)]
     chosen = working[0] if request.param == "best" else str(request.param)
     if chosen not in working:
