@@ -16,7 +16,6 @@ from knightfall.arena.play import check_agents, play_chunk
 from knightfall.arena.runner import InProcess, Pool
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.isolation import sandbox
 from knightfall.openings import openings, shuffled
 from knightfall.position import Position
 from knightfall.solver.engine import Engine, KeptEngines
@@ -144,11 +143,8 @@ number = 7
 """
 
 
-def test_a_class_makes_one_instance_a_game_and_is_told_when_it_begins(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(sandbox.VARIABLE, "none")  # it writes a log
-    monkeypatch.setattr(sandbox, "_found", [])
+@pytest.mark.usefixtures("no_sandbox")
+def test_a_class_makes_one_instance_a_game_and_is_told_when_it_begins(tmp_path: Path) -> None:
     tasks = pairs_of(written(tmp_path, CLASSES, "Player"))[:3]
     games = [game for record in play_chunk(tasks) for game in record.games]
     assert {game.reason for game in games} == {"no moves"}

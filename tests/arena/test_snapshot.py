@@ -243,6 +243,7 @@ def choose(position):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.usefixtures("no_sandbox")
 @pytest.mark.parametrize("kind", ["python", "course"])
 def test_an_agent_is_told_neither_the_original_nor_the_snapshot(folder: Path, kind: str) -> None:
     """Check what the agent itself sees; in the stored message its paths are the original's."""
