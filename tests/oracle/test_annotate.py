@@ -113,6 +113,20 @@ def test_the_image_names_bars_and_plies_inside_its_frame() -> None:
     column = sum(int(bar.get("width", "")) for bar in bars) / len(annotation.winners)
     left = min(int(bar.get("x", "")) for bar in bars)
     assert [x - left for x in plies.values()] == [(int(ply) + 0.5) * column for ply in plies]
+    # A blunder is a dot where the winner's bar changes sides, with its move beyond the new bar.
+    dots = [each for each in root.iter() if each.get("class") == "blunder"]
+    assert {remark.side for remark in annotation.blunders} == {"w", "b"}
+    for remark, (title, circle, label) in zip(annotation.blunders, dots, strict=True):
+        better = " ".join(remark.winning or ())
+        assert title.text == f"{remark.ply}. {remark.move} gives the win away; {better} kept it"
+        assert float(circle.get("cx", "")) == left + remark.ply * column
+        assert float(circle.get("cy", "")) == tops["wins b"]
+        assert label.text == remark.move
+        assert float(label.get("x", "")) == left + (remark.ply + 0.5) * column
+        if annotation.winners[remark.ply] == "w":
+            assert float(label.get("y", "")) < tops["wins w"]
+        else:
+            assert float(label.get("y", "")) > tops["wins b"] + tall
 
 
 def test_placements_on_the_real_board() -> None:
@@ -181,6 +195,7 @@ def test_a_grade_draws_itself(tmp_path: Path) -> None:
     found = kf.grade("greedy(improved)", openings=15, seed=3, board=BOARD)
     assert found.reliability is not None
     keeping, curve = found.plot().axes
+    assert keeping.get_position().x1 < curve.get_position().x0
     kinds = [name for name, row in found.wins_kept.items() if row.kept.of]
     assert [label.get_text() for label in keeping.get_yticklabels()] == kinds
     rates = [100 * (found.wins_kept[kind].kept.rate or 0) for kind in kinds]
@@ -388,7 +403,8 @@ def test_annotate_finds_games_wherever_they_are(
         ('{"fen": "4/4/4/4[Nn] w", "moves": [3]}', "3"),
         ('{"fen": "4/4/4/4[Nn] w", "moves": []}', "'4/4/4/4[Nn] w'"),
         ("{", "'{'"),
-        ("a" * 5000, "aaa"),
+        ("a" * 5000, "unknown game 'aaa"),
+        ("~nobody-of-that-name/game.txt", "unknown game '~nobody-of-that-name/game.txt'"),
     ],
 )
 def test_annotate_refuses(
