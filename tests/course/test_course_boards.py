@@ -97,6 +97,30 @@ def test_forecasts_and_copies_leave_the_board_alone(kind: type[Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize(("width", "height"), [(4, 6), (6, 4)])
+def test_forecasts_and_moves_in_place_give_one_board(
+    kind: type[Any], width: int, height: int
+) -> None:
+    """Check both ways to move from a new board that is not square, before it lists any moves."""
+    forecast, moved = kind("white", "black", width, height), kind("white", "black", width, height)
+    for move in ((3, 1), (1, 2), (1, 0), (3, 3)):
+        forecast = forecast.forecast_move(move)
+        moved.apply_move(move)
+    assert forecast.to_string() == moved.to_string()
+    row, column = forecast.get_player_location("black")
+    around = [(row + down, column + right) for down in range(-2, 3) for right in range(-2, 3)]
+    assert set(forecast.get_legal_moves("black")) == {
+        (to, beside)
+        for to, beside in around
+        if abs((to - row) * (beside - column)) == 2 and forecast.move_is_legal((to, beside))
+    }
+    for player in ("white", "black"):
+        assert forecast.get_player_location(player) == moved.get_player_location(player)
+        assert sorted(forecast.get_legal_moves(player)) == sorted(moved.get_legal_moves(player))
+    assert forecast.get_blank_spaces() == moved.get_blank_spaces()
+
+
+@pytest.mark.parametrize("kind", EVERY)
 def test_boards_are_keys_by_identity_and_take_attributes(kind: type[Any]) -> None:
     game = placed(kind)
     twin = game.copy()
