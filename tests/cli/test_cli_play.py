@@ -491,6 +491,24 @@ def test_the_board_shows_everything_without_colours(position: Position) -> None:
             assert mark == ("" if cell in position.open else "▒" * 4)
 
 
+@pytest.mark.parametrize(
+    ("colours", "empty"),
+    [
+        ({"color_system": None}, "·"),
+        ({"color_system": "truecolor", "no_color": True}, "·"),
+        ({"color_system": "truecolor"}, ""),
+    ],
+)
+def test_without_lines_and_colours_empty_cells_have_dots(
+    colours: dict[str, Any], empty: str
+) -> None:
+    position = Position.from_moves(["d4", "b2", "f5"])
+    for height, shown in ((24, ""), (9, empty)):  # a low screen has no room for lines
+        drawn = cells_of(position, screen(40, height, **colours))
+        cells = {position.board.name(cell) for cell in position.open}
+        assert {drawn[name] for name in cells - set(position.legal_moves)} == {shown}
+
+
 def test_the_board_in_ascii() -> None:
     position = Position.from_moves(["d4", "b2", "f5"])
     console = screen(color_system=None, encoding="ascii")
