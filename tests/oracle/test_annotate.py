@@ -201,6 +201,7 @@ def test_a_grade_draws_itself(tmp_path: Path) -> None:
     rates = [100 * (found.wins_kept[kind].kept.rate or 0) for kind in kinds]
     assert list(keeping.lines[0].get_xdata()) == pytest.approx(rates)
     assert all(line.get_visible() for line in keeping.get_xgridlines())
+    assert not keeping.spines["left"].get_visible()
     won = [100 * (each.won.rate or 0) for each in found.reliability.bins]
     assert list(curve.lines[0].get_ydata()) == pytest.approx(won)
     bars = curve.collections[0].get_segments()
@@ -233,6 +234,27 @@ def test_an_annotation_draws_itself() -> None:
     heights = [bar.get_height() for bar in axes.patches]
     assert heights == [1 if winner == "w" else -1 for winner in found.winners]
     assert [text.get_text() for text in axes.texts] == [each.move for each in found.blunders]
+    # Bars stand on the line in the middle, a blunder's dot where they change sides, and its move
+    # beyond the new bar.
+    plies = range(len(found.winners))
+    assert [bar.get_x() for bar in axes.patches] == list(plies)
+    assert {bar.get_width() for bar in axes.patches} == {1}
+    middle, *dots = axes.lines
+    assert list(middle.get_ydata()) == [0, 0]
+    assert [tuple(dot.get_xydata()[0]) for dot in dots] == [
+        (each.ply, 0) for each in found.blunders
+    ]
+    for text, each in zip(axes.texts, found.blunders, strict=True):
+        across, up = text.xy
+        assert across == each.ply + 0.5
+        assert abs(up) > 1
+        assert (up > 0) == (heights[each.ply] > 0)
+    seats = zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)
+    assert {text.get_text(): at for at, text in seats} == {"first": 0.5, "second": -0.5}
+    named = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+    assert [(at, text.get_text()) for at, text in named] == [
+        (ply + 0.5, str(ply)) for ply in plies[::5]
+    ]
 
 
 def test_without_unicode_signs_are_letters(monkeypatch: pytest.MonkeyPatch) -> None:

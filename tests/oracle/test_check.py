@@ -276,6 +276,13 @@ def test_what_another_process_says_is_not_believed(
         check_module.check(f"{file}:score")
 
 
+def test_what_was_not_measured_in_another_process_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {"positions": 9, "findings": [], "cost": None, "truth": None}
+    monkeypatch.setattr(check_module, "run_isolated", lambda *args, **more: said)
+    found = check_module._checked_elsewhere(evaluator("improved"), Board.named(SMALL))
+    assert found == Check("improved", Board.named(SMALL), 9, ())
+
+
 def test_a_check_in_another_process_arrives_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
