@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from math import inf
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,9 +18,9 @@ from naive_course import Naive2017b
 from right_agents import RIGHT_AGENTS
 from submissions import OLDEST_BOARD
 
-from knightfall.course.checker import fixtures, search_checks
+from knightfall.course.checker import fixtures, get_move_checks, search_checks
 from knightfall.course.checker import textbook_search as textbook
-from knightfall.course.checker.check_report import CHECKS, Examination, read_outcome
+from knightfall.course.checker.check_report import CHECKS, Examination, Finding, read_outcome
 from knightfall.course.checker.fixtures import Place
 from knightfall.course.checker.recording_board import Watch, scrambled
 from knightfall.course.checker.run_checks import examine
@@ -596,6 +597,53 @@ BROKEN = {
     "data": ("open('weights.txt')\n", "raises FileNotFoundError"),
     "empty": ("", ""),
 }
+
+
+@pytest.mark.parametrize(
+    ("answer", "or_none", "elsewhere", "asked", "left", "short"),
+    [
+        ("a move", False, 0, 9, 5.0, ""),
+        ("a move", False, 0, 9, -5.0, "answers too late"),
+        ("a move", True, 0, 9, -5.0, "answers too late"),
+        ("a list", False, 0, 9, 5.0, "answers ["),
+        ((-1, -1), False, 0, 9, 5.0, "answers (-1, -1)"),
+        ((-1, -1), True, 0, 9, 5.0, ""),
+        (None, True, 0, 9, 5.0, ""),
+        ([], True, 0, 9, 5.0, ""),
+        (7, True, 0, 9, 5.0, "answers 7"),
+        # A player that goes by its own clock alone cannot know of a shorter time.
+        (7, True, 3, 0, -5.0, ""),
+        (7, True, 3, 1, -5.0, "answers too late"),
+        (7, False, 3, 0, -5.0, "answers too late"),
+    ],
+)
+def test_an_answer_is_a_move_in_time(
+    answer: Any, or_none: bool, elsewhere: int, asked: int, left: float, short: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    place = fixtures.EARLY
+    move = place.board("reference").get_legal_moves()[0]
+    given = {"a move": move, "a list": list(move)}.get(str(answer), answer)
+    clock = SimpleNamespace(read_elsewhere=elsewhere, questions=asked, left=lambda: left)
+    monkeypatch.setattr(get_move_checks, "ask_move", lambda *_: (given, None, clock))
+    subject: Any = SimpleNamespace(source_of=lambda *_: None)
+
+    def answers() -> None:
+        get_move_checks._answers(subject, "minimax", place, 20.0, or_none=or_none)
+
+    if not short:
+        answers()
+        return
+    with pytest.raises(Finding) as found:
+        answers()
+    assert found.value.short.startswith(short)
+    assert found.value.place is place
+    if left < 0:
+        assert "get_move was 5 ms late. It had 20 ms" in found.value.why[0]
+        assert f"called time_left() {asked} times" in found.value.why[0]
+    else:
+        assert found.value.expected.startswith(f"{move} or ")
+        assert ("a list is a forfeit" in found.value.why[0]) == (answer == "a list")
 
 
 @pytest.mark.parametrize("how", BROKEN)
