@@ -75,13 +75,16 @@ def test_the_time_left_is_that_of_the_games_left(
     """Check the estimate against a sum over the games that are left, for 3 workers."""
     now, starting = [100.0], class_games.STARTING
     monkeypatch.setattr(class_games.time, "monotonic", lambda: now[0])
-    ann, bob = (f"course({write(folder / name, SEARCH)}, 12ms)" for name in ("ann", "bob"))
+    ann, bob, cleo = (
+        f"course({write(folder / name, SEARCH)}, 12ms)" for name in ("ann", "bob", "cleo")
+    )
     match = SimpleNamespace(
         total=10,
-        plan=SimpleNamespace(kind="match", entrants=enter([ann, "random"])),
-        games=lambda: [  # seconds of ann: 3 and 5
-            SimpleNamespace(first=0, second=1, microseconds_w=3e6, microseconds_b=1),
-            SimpleNamespace(first=1, second=0, microseconds_w=1, microseconds_b=5e6),
+        plan=SimpleNamespace(kind="match", entrants=enter([ann, cleo, "random"])),
+        games=lambda: [  # seconds of ann: 3 and 5, of cleo: 2
+            SimpleNamespace(first=0, second=2, microseconds_w=3e6, microseconds_b=1),
+            SimpleNamespace(first=2, second=0, microseconds_w=1, microseconds_b=5e6),
+            SimpleNamespace(first=2, second=1, microseconds_w=1, microseconds_b=2e6),
         ],
     )
     league = SimpleNamespace(
@@ -89,13 +92,13 @@ def test_the_time_left_is_that_of_the_games_left(
     )
     done = [4, 1]
     estimate = class_games._Ahead([match, league], done, 3)  # type: ignore[list-item]
-    # A game of the match takes 4 s and a start; in the league two submissions play, and bob, who
-    # has not played yet, counts as an average one.
-    one = 4 + starting
-    assert estimate.seconds() == pytest.approx((2 * 6 * one + 2 * 6 * 2 * one) / 3)
-    done[:] = [10, 3]  # games of (2 * 6 + 2 * 2 * 2) * 4.2 / 3 = 28 s, which took only 14
-    now[0] += 20 * one / 3 / 2
-    assert estimate.seconds() == pytest.approx(2 * 4 * 2 * one / 3 / 2)
+    # A game of the match takes 3 s on average, and a start; in the league two submissions play:
+    # ann, and bob, who has not played yet and counts as an average one.
+    match_game, league_game = 3 + starting, 4 + 3 + 2 * starting
+    assert estimate.seconds() == pytest.approx((2 * 6 * match_game + 2 * 6 * league_game) / 3)
+    done[:] = [10, 3]  # games of about 23 s, which took only half of that
+    now[0] += (2 * 6 * match_game + 2 * 2 * league_game) / 3 / 2
+    assert estimate.seconds() == pytest.approx(2 * 4 * league_game / 3 / 2)
     # If nothing is known of the games, the rate so far counts, as soon as there is one.
     done[:] = [0, 0]
     match.games = lambda: []
