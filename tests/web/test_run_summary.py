@@ -17,6 +17,7 @@ from knightfall.arena.store import Run, Store
 from knightfall.position import Position, other
 from knightfall.statistics.sprt import Sprt
 from knightfall.web.lab import run_summary
+from knightfall.web.lab.gradings import key_of
 
 NAMES = ("Ann", "Bob", "Cleo", "Dan")
 
@@ -197,3 +198,17 @@ def test_the_truth_of_games_is_that_of_the_plain_solver(store: Store) -> None:
         assert run_summary.game_truth(game) == truth
         assert game["opening_winner"] in (winners[0], None)
     assert unusual
+
+
+def test_a_grading_is_identified_by_what_determines_its_games() -> None:
+    header = {
+        "agent": "a", "board": "4x4", "openings": 3, "seed": 1,
+        "files": {"x": "1", "y": "2"}, "engine": "e",
+    }  # fmt: skip
+    key = key_of(header)
+    turned = {**dict(reversed(header.items())), "files": {"y": "2", "x": "1"}}
+    assert key_of({**turned, "name": "another", "created": "later"}) == key
+    for field, value in {
+        "agent": "b", "board": "4x5", "openings": 4, "seed": 2, "files": {"x": "1"}, "engine": "f",
+    }.items():  # fmt: skip
+        assert key_of({**header, field: value}) != key
