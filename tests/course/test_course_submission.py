@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from knightfall.agents import parse_agent
 from knightfall.course.generations import generation_named
 from knightfall.course.player import make_player
 from knightfall.course.submission import read_submission, sources
-from knightfall.course.submission_files import find_file
+from knightfall.course.submission_files import find_file, imports_numpy
 from knightfall.errors import KnightfallError
 
 ACTS = """
@@ -300,3 +301,18 @@ def test_a_player_is_created_with_what_its_constructor_accepts() -> None:
     assert make_player(Anything, a, usual="usual", search_depth=2).more == {
         "score_fn": "usual", "method": "alphabeta", "iterative": True, "search_depth": 2
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "imports"),
+    [
+        ("import numpy", True),
+        ("import os, numpy.linalg as la", True),
+        ("def late():\n    from scipy.special import expit", True),
+        ("from numpy import *", True),
+        ("import numpyro\nfrom . import numpy\nfrom os import path", False),
+        ("numpy = 'numpy'", False),
+    ],
+)
+def test_imports_of_numpy_are_found(text: str, imports: bool) -> None:
+    assert imports_numpy(ast.parse(text)) == imports
