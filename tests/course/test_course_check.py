@@ -790,6 +790,16 @@ def test_the_textbooks_leaves_are_those_of_negamax(place: Place, salt: int, dept
     assert value == textbook.minimax(place.board("me"), depth, score, "me")
 
 
+def test_the_order_of_a_search_is_that_of_its_leaves() -> None:
+    a, b, c, d, e = ((at, at) for at in range(5))
+    scored = [(c,), (a,), (b, a), (c, b), (a, c), (a, b), (c, a)]  # at first only to sort moves
+    order = textbook.order_of(scored, 2)
+    assert order([(a,), (b,), (c,)]) == [(b,), (c,), (a,)]
+    assert order([(a, b), (a, c)]) == [(a, c), (a, b)]
+    assert order([(e,), (d,), (a,)]) == [(a,), (d,), (e,)]  # what it did not reach comes last
+    assert textbook.order_of(scored, 3)([(a,), (b,), (c,)]) == [(c,), (a,), (b,)]
+
+
 def test_the_puzzles_tell_depths_and_signs_apart() -> None:
     for place, score, name in fixtures.PUZZLES[:3]:
         best = [
