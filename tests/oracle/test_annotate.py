@@ -113,6 +113,11 @@ def test_the_image_names_bars_and_plies_inside_its_frame() -> None:
     column = sum(int(bar.get("width", "")) for bar in bars) / len(annotation.winners)
     left = min(int(bar.get("x", "")) for bar in bars)
     assert [x - left for x in plies.values()] == [(int(ply) + 0.5) * column for ply in plies]
+    # What comes later is drawn above: the frame's paper, the bars, the line between, the blunders.
+    drawn = [each.get("class") or each.tag.rpartition("}")[2] for each in root.iter()]
+    assert (
+        drawn.index("rect") < drawn.index("wins b") < drawn.index("path") < drawn.index("blunder")
+    )
     # A blunder is a dot where the winner's bar changes sides, with its move beyond the new bar.
     dots = [each for each in root.iter() if each.get("class") == "blunder"]
     assert {remark.side for remark in annotation.blunders} == {"w", "b"}
