@@ -318,7 +318,7 @@ def test_watch_shows_every_move_and_the_board() -> None:
             line.startswith(f"{number:>3}. ") and f" {move} " in line for line in text.splitlines()
         )
     winner, loser = ("MM_Open", "greedy(improved)")[:: 1 if told["winner"] == "w" else -1]
-    assert f"{winner} won" in text
+    assert f"{'♘' if told['winner'] == 'w' else '♞'} {winner} won" in text
     assert f"{loser} has no moves left" in text
     assert "\x1b" not in text
 
