@@ -252,6 +252,14 @@ def test_the_path_of_a_test_and_its_bounds(tested: Results) -> None:
     low, high = axes.get_ylim()
     assert low < min(levels[0], *naive)
     assert high > max(levels[-1], *naive)
+    assert high - low < 1.5 * (max(levels[-1], *naive) - min(levels[0], *naive))
+    assert axes.get_xlim() == pytest.approx((0, 1.02 * len(scores)))
+
+
+def check_share_axis(axes: Axes, ends: list[float]) -> None:
+    low, high = min(45, *ends), max(55, *ends)
+    spare = (high - low) / 20
+    assert axes.get_ylim() == pytest.approx((max(-2, low - spare), min(102, high + spare)))
 
 
 @pytest.mark.parametrize(("score", "end"), [(2, "H1 is accepted"), (0, "H0 is accepted")])
@@ -274,8 +282,10 @@ def test_the_running_score_and_its_band(tested: Results) -> None:
         ends = sorted(corners[corners[:, 0] == pairs][:, 1])
         assert ends[0] == pytest.approx(100 * low)
         assert ends[-1] == pytest.approx(100 * high)
-    bottom, top = axes.get_ylim()
-    assert bottom < 50 < top
+    # The axis holds all later intervals and the even score, with a twentieth to spare.
+    ends = [100 * end for pairs in at if pairs >= 10 for end in intervals[pairs]]
+    check_share_axis(axes, ends)
+    assert axes.get_xlim() == pytest.approx((0, 1.02 * len(scores)))
     low, high = intervals[len(scores)]
     assert f"{share[-1]:.1f} % ({100 * low:.1f}–{100 * high:.1f})" in axes.get_title("left")
 
@@ -331,6 +341,9 @@ def test_worth_has_equal_nodes_on_the_left_and_equal_time_on_the_right(worth: Re
             )
         assert any(list(line.get_ydata()) == [50, 50] for line in axes.lines)
     assert left.get_ylim() == right.get_ylim()
+    check_share_axis(
+        left, [100 * end for won in scores for end in statistics.rate_interval(five(won))]
+    )
     assert "equal nodes" in left.get_title("left")
     assert "after paying for itself" in right.get_title("left")
     assert [label.get_text() for label in right.get_xticklabels()] == ["1 ms", "2 ms"]

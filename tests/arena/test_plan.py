@@ -251,6 +251,14 @@ def test_a_tournament_begins_with_the_courses_games_and_may_use_every_opening() 
     assert tournament_plan(["AB_Improved", "improved"]).total == 2 * 7 * 5
 
 
+def test_the_opponents_are_those_of_the_course_s_scripts() -> None:
+    """Compare with the lists of agents in both versions of the course's tournament.py."""
+    names = ["Random", "MM_Null", "MM_Open", "MM_Improved", "AB_Null", "AB_Open", "AB_Improved"]
+    assert PROTOCOLS["2017a"].opponents == tuple(f"2017a:{name}" for name in names)
+    names = ["Random", "MM_Open", "MM_Center", "MM_Improved", "AB_Open", "AB_Center", "AB_Improved"]
+    assert PROTOCOLS["2017b"].opponents == tuple(names)
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_heuristic_alone_plays_a_tournament_with_its_protocols_search(protocol: str) -> None:
     plan = tournament_plan(["improved", "2*open-main"], ["center"], protocol=protocol)

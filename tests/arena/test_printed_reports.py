@@ -152,7 +152,9 @@ def test_a_league_s_figures_stand_under_their_headings(store: Store) -> None:
     assert (data["seat_elo"], data["seat_elo_error"]) == (found.seat_elo, found.seat_error)
 
 
-def test_a_league_s_squares_are_row_against_column(store: Store) -> None:
+def test_a_league_s_squares_are_row_against_column(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = league_of(store)
     report = report_on(run)
     data = report.to_dict()
@@ -179,6 +181,12 @@ def test_a_league_s_squares_are_row_against_column(store: Store) -> None:
     above, _, below = str(report).partition("Won – lost (row against column)")
     assert printed_rows(above.partition("Elo differences")[2], *places) == differences
     assert printed_rows(below, *places, rows=4) == won_and_lost
+    # The squares of a league of the greatest printable width are printed, those of a wider one not.
+    monkeypatch.setattr("knightfall.arena.reports.league.WIDEST", 4)
+    assert str(report) == f"{above}Won – lost (row against column){below}"
+    monkeypatch.setattr("knightfall.arena.reports.league.WIDEST", 3)
+    assert "row against column" not in str(report)
+    assert report.to_dict() == data
 
 
 def test_a_league_s_live_table_is_that_of_its_ratings(store: Store) -> None:

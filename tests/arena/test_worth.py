@@ -116,6 +116,13 @@ def test_heuristics_and_agents_that_deepen_are_accepted(tmp_path: Path) -> None:
     plan = small(f"{file}:score")
     assert list(plan.files) == [str(file)]
     assert plan.options["a"] == f"{file}:score"
+    # A student's score is a heuristic; a student's player is an agent without a budget to vary.
+    student = tmp_path / "game_agent.py"
+    student.write_text("def custom_score(game, player):\n    return 0.0\n")
+    score = f"course:{student}#custom_score"
+    assert str(budgetless_agent(score)) == f"id({score})"
+    with pytest.raises(KnightfallError, match="has no budget to vary"):
+        budgetless_agent(f"course({student})")
     names = [small(a).options["a"] for a in ("id(main)", "id(main, plain)", "AB_Center")]
     assert names == ["main", "id(main, plain)", "id(center, plain)"]
 

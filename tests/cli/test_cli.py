@@ -324,7 +324,7 @@ def test_watch_shows_every_move_and_the_board() -> None:
             line.startswith(f"{number:>3}. ") and f" {move} " in line for line in text.splitlines()
         )
     winner, loser = ("MM_Open", "greedy(improved)")[:: 1 if told["winner"] == "w" else -1]
-    assert f"{winner} won" in text
+    assert f"{'♘' if told['winner'] == 'w' else '♞'} {winner} won" in text
     assert f"{loser} has no moves left" in text
     assert "\x1b" not in text
 
@@ -359,6 +359,20 @@ def test_heuristics_tells_all_about_one() -> None:
     text = run("heuristics", "improved").stdout
     assert REGISTRY["improved"].summary in text
     rows = answer("heuristics", "static_reach", "--json")["heuristics"]
+    lines = run("heuristics", "static_reach").stdout.splitlines()
+    fields = {line.partition(" ")[0]: line.partition(" ")[2].strip() for line in lines}
+    for word in ("formula", "summary", "study"):
+        assert fields[word] == rows[0][word]
+    assert fields["symmetric"] == "yes"
+    at = next(place for place, line in enumerate(lines) if line.startswith("ids"))
+    assert [line.split()[-1] for line in lines[at:-1]] == rows[0]["ids"]
+    assert f'"id({rows[0]["ids"][0]}, nodes=2500)"' in fields["try"]
+    tries = [
+        line.partition("id(")[2].partition(",")[0]
+        for line in run("heuristics", "near_center+bfs_reach").stdout.splitlines()
+        if line.startswith("try")
+    ]
+    assert tries == ["near_center", "bfs_reach"]
     assert rows[0]["ids"] == [f"static_reach(1/{n})" for n in range(2, 11)]
     rows = answer("heuristics", "near_center+bfs_reach", "--json")["heuristics"]
     assert [row["id"] for row in rows] == ["near_center", "bfs_reach"]

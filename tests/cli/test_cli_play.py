@@ -7,6 +7,7 @@ import json
 import os
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from cli_runner import refused, run, stderr_of
@@ -16,8 +17,10 @@ from rich.text import Text
 from typer.testing import Result
 
 from knightfall.agents import parse_agent
+from knightfall.cli import played_game
 from knightfall.cli.board_drawing import draw, layout, show
 from knightfall.cli.played_game import InteractiveGame, load, save
+from knightfall.cli.terminal import verdict
 from knightfall.errors import AgentFailure
 from knightfall.position import Position, Side
 
@@ -434,7 +437,9 @@ def test_a_game_goes_on_if_it_cannot_be_saved(
     assert said.count("\n") == 1
 
 
-def test_an_agent_that_fails_keeps_the_game(data: Path, tmp_path: Path) -> None:
+def test_an_agent_that_fails_keeps_the_game(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "late.py"
     file.write_text(
         "from knightfall.heuristics import count\n"
@@ -449,6 +454,13 @@ def test_an_agent_that_fails_keeps_the_game(data: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.py"
     broken.write_text("def broken(board, open, me, opp, to_move):\n    return 1 / 0 * me\n")
     refused("play", "--against", f"greedy({broken}:broken)", SMALL)
+    with monkeypatch.context() as patch:  # its file could not even be written
+        patch.setattr(played_game, "atomic_write", mock.Mock(side_effect=OSError("disk full")))
+        failed = run("play", "--against", f"greedy({broken}:broken)", SMALL)
+    assert failed.exit_code == 2
+    warning, error = stderr_of(failed).splitlines()
+    assert warning == "warning: this game cannot be saved: disk full"
+    assert error.endswith("line 2: ZeroDivisionError: division by zero")
     assert len(list((data / "games").iterdir())) == 1  # a game that never began is not kept
 
 
@@ -491,6 +503,24 @@ def test_the_board_shows_everything_without_colours(position: Position) -> None:
             assert mark == ("" if cell in position.open else "▒" * 4)
 
 
+@pytest.mark.parametrize(
+    ("colours", "empty"),
+    [
+        ({"color_system": None}, "·"),
+        ({"color_system": "truecolor", "no_color": True}, "·"),
+        ({"color_system": "truecolor"}, ""),
+    ],
+)
+def test_without_lines_and_colours_empty_cells_have_dots(
+    colours: dict[str, Any], empty: str
+) -> None:
+    position = Position.from_moves(["d4", "b2", "f5"])
+    for height, shown in ((24, ""), (9, empty)):  # a low screen has no room for lines
+        drawn = cells_of(position, screen(40, height, **colours))
+        cells = {position.board.name(cell) for cell in position.open}
+        assert {drawn[name] for name in cells - set(position.legal_moves)} == {shown}
+
+
 def test_the_board_in_ascii() -> None:
     position = Position.from_moves(["d4", "b2", "f5"])
     console = screen(color_system=None, encoding="ascii")
@@ -508,6 +538,35 @@ def test_every_board_fits_a_small_terminal(size: Any) -> None:
     assert len(lines) <= 24
     for name in ("a1", position.board.name(size.width - 1)):
         assert cells_of(position, screen())[name] == name
+
+
+def test_the_text_beside_the_board_is_about_this_position() -> None:
+    name = "id(improved, depth=2)"
+    shown = run("play", "--against", name, SMALL, input="c1\nquit\n").stdout
+    first, second, _ = shown.split("your move> ")
+
+    def beside(view: str) -> list[str]:
+        lines = view.splitlines()
+        column = next(line.index("♘ you") for line in lines if "♘ you" in line)
+        return "\n".join(line[column:].rstrip() for line in lines).strip("\n").split("\n")
+
+    assert beside(first)[-4:] == ["♘ you", f"♞ {name}", "", "Place your knight on any open cell."]
+    before = Position.from_fen(SMALL).play("c1")
+    thought = parse_agent(name).prepare().analyse(before)
+    now = before.play(thought.move)
+    you, agent, blank, went, effort, score, *rest = beside(second)
+    counts = [len(now.targets(side)) for side in ("w", "b")]
+    assert (you, agent) == (f"♘ you  {counts[0]} moves", f"♞ {name}  {counts[1]} moves")
+    assert (blank, went) == ("", f"It went to {thought.move}")
+    assert effort.startswith(f"  depth 2, {thought.nodes} nodes")
+    assert score == f"  score {verdict(thought)} for it"
+    assert rest == [
+        f"  expects {' '.join(thought.pv)}",
+        "",
+        f"You can go to {' '.join(now.legal_moves)}",
+        "",
+        f"So far: c1 {thought.move}",
+    ]
 
 
 def test_the_text_beside_the_board_is_one_column() -> None:

@@ -16,6 +16,7 @@ from knightfall.course import (
     generation_2017b,
     generation_early,
     generation_oldest,
+    scores,
 )
 
 EarlyBoard, OldestBoard = generation_early.Board, generation_oldest.Board
@@ -94,6 +95,31 @@ def test_forecasts_and_copies_leave_the_board_alone(kind: type[Any]) -> None:
     assert type(after) is type(game.copy()) is kind
     assert after.get_player_location("white") == (0, 2)
     assert after.move_count == 3
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize(("width", "height"), [(4, 6), (6, 4)])
+def test_forecasts_and_moves_in_place_give_one_board(
+    kind: type[Any], width: int, height: int
+) -> None:
+    """Check both ways to move from a new board that is not square, before it lists any moves."""
+    forecast, moved = kind("white", "black", width, height), kind("white", "black", width, height)
+    for move in ((3, 1), (1, 2), (1, 0), (3, 3)):
+        vars(forecast).pop("_targets", None)  # as on a copy that a student's subclass builds
+        forecast = forecast.forecast_move(move)
+        moved.apply_move(move)
+    assert forecast.to_string() == moved.to_string()
+    row, column = forecast.get_player_location("black")
+    around = [(row + down, column + right) for down in range(-2, 3) for right in range(-2, 3)]
+    assert set(forecast.get_legal_moves("black")) == {
+        (to, beside)
+        for to, beside in around
+        if abs((to - row) * (beside - column)) == 2 and forecast.move_is_legal((to, beside))
+    }
+    for player in ("white", "black"):
+        assert forecast.get_player_location(player) == moved.get_player_location(player)
+        assert sorted(forecast.get_legal_moves(player)) == sorted(moved.get_legal_moves(player))
+    assert forecast.get_blank_spaces() == moved.get_blank_spaces()
 
 
 @pytest.mark.parametrize("kind", EVERY)
@@ -335,3 +361,50 @@ def test_the_oldest_board_never_shuffles() -> None:
     game = placed(OldestBoard)
     assert game.get_legal_moves() == [(0, 0), (0, 2), (1, 3), (3, 3), (4, 0), (4, 2)]
     assert random.getstate() == state
+
+
+# -- a player with a score -----------------------------------------------------------------------
+
+
+def test_a_player_with_a_score_moves_as_plain_minimax_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scores, "DEEPEST", 3)
+    rng, decided = random.Random(5), 0
+
+    def score(game: Any, player: Any) -> float:
+        me, opponent = game.get_player_location(player), game.get_player_location(rival[0])
+        return random.Random(f"{me}{opponent}{game.get_blank_spaces()}").random()
+
+    def value(game: Any, depth: int) -> float:
+        """Return the value for the player after `depth` more plies, from every line."""
+        mine = game.active_player is player
+        moves = game.get_legal_moves()
+        if not moves:
+            return -inf if mine else inf
+        if depth == 0:
+            return score(game, player)
+        return (max if mine else min)(value(game.forecast_move(move), depth - 1) for move in moves)
+
+    for _ in range(30):
+        player, rival = scores.ScorePlayer(score), ["rival"]
+        game = generation_2017b.Board(player, rival[0], 4, 5)
+        for _ in range(2 * rng.randrange(1, 5)):
+            if game.get_legal_moves():
+                game.apply_move(rng.choice(game.get_legal_moves()))
+        moves = game.get_legal_moves()
+        if game.active_player is not player or not moves:
+            assert moves or player.get_move(game, lambda: inf) == (-1, -1)
+            continue
+        by_depth = [
+            {move: value(game.forecast_move(move), depth) for move in moves} for depth in range(3)
+        ]
+        known = [one for one in by_depth if max(one.values()) > -inf]  # later, all moves lose
+        won = [one for one in known if max(one.values()) == inf]
+        chosen = player.get_move(game, lambda: inf)
+        assert chosen in moves
+        for values in won[:1] or known[-1:]:
+            assert values[chosen] == max(values.values())
+            decided += len(set(values.values())) > 1
+        assert player.get_move(game, lambda: scores.THRESHOLD - 1) in moves
+    assert decided > 5

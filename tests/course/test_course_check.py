@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from math import inf
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,9 +18,9 @@ from naive_course import Naive2017b
 from right_agents import RIGHT_AGENTS
 from submissions import OLDEST_BOARD
 
-from knightfall.course.checker import fixtures, search_checks
+from knightfall.course.checker import fixtures, get_move_checks, search_checks
 from knightfall.course.checker import textbook_search as textbook
-from knightfall.course.checker.check_report import CHECKS, Examination, read_outcome
+from knightfall.course.checker.check_report import CHECKS, Examination, Finding, read_outcome
 from knightfall.course.checker.fixtures import Place
 from knightfall.course.checker.recording_board import Watch, scrambled
 from knightfall.course.checker.run_checks import examine
@@ -598,6 +599,53 @@ BROKEN = {
 }
 
 
+@pytest.mark.parametrize(
+    ("answer", "or_none", "elsewhere", "asked", "left", "short"),
+    [
+        ("a move", False, 0, 9, 5.0, ""),
+        ("a move", False, 0, 9, -5.0, "answers too late"),
+        ("a move", True, 0, 9, -5.0, "answers too late"),
+        ("a list", False, 0, 9, 5.0, "answers ["),
+        ((-1, -1), False, 0, 9, 5.0, "answers (-1, -1)"),
+        ((-1, -1), True, 0, 9, 5.0, ""),
+        (None, True, 0, 9, 5.0, ""),
+        ([], True, 0, 9, 5.0, ""),
+        (7, True, 0, 9, 5.0, "answers 7"),
+        # A player that goes by its own clock alone cannot know of a shorter time.
+        (7, True, 3, 0, -5.0, ""),
+        (7, True, 3, 1, -5.0, "answers too late"),
+        (7, False, 3, 0, -5.0, "answers too late"),
+    ],
+)
+def test_an_answer_is_a_move_in_time(
+    answer: Any, or_none: bool, elsewhere: int, asked: int, left: float, short: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    place = fixtures.EARLY
+    move = place.board("reference").get_legal_moves()[0]
+    given = {"a move": move, "a list": list(move)}.get(str(answer), answer)
+    clock = SimpleNamespace(read_elsewhere=elsewhere, questions=asked, left=lambda: left)
+    monkeypatch.setattr(get_move_checks, "ask_move", lambda *_: (given, None, clock))
+    subject: Any = SimpleNamespace(source_of=lambda *_: None)
+
+    def answers() -> None:
+        get_move_checks._answers(subject, "minimax", place, 20.0, or_none=or_none)
+
+    if not short:
+        answers()
+        return
+    with pytest.raises(Finding) as found:
+        answers()
+    assert found.value.short.startswith(short)
+    assert found.value.place is place
+    if left < 0:
+        assert "get_move was 5 ms late. It had 20 ms" in found.value.why[0]
+        assert f"called time_left() {asked} times" in found.value.why[0]
+    else:
+        assert found.value.expected.startswith(f"{move} or ")
+        assert ("a list is a forfeit" in found.value.why[0]) == (answer == "a list")
+
+
 @pytest.mark.parametrize("how", BROKEN)
 def test_what_cannot_be_loaded_is_told_in_one_check(how: str, tmp_path: Path) -> None:
     source, said = BROKEN[how]
@@ -740,6 +788,16 @@ def test_the_textbooks_leaves_are_those_of_negamax(place: Place, salt: int, dept
     assert negamax(place.board("me"), depth, -inf, inf, 1, leaf) == value
     assert seen == watch.leaves(depth)
     assert value == textbook.minimax(place.board("me"), depth, score, "me")
+
+
+def test_the_order_of_a_search_is_that_of_its_leaves() -> None:
+    a, b, c, d, e = ((at, at) for at in range(5))
+    scored = [(c,), (a,), (b, a), (c, b), (a, c), (a, b), (c, a)]  # at first only to sort moves
+    order = textbook.order_of(scored, 2)
+    assert order([(a,), (b,), (c,)]) == [(b,), (c,), (a,)]
+    assert order([(a, b), (a, c)]) == [(a, c), (a, b)]
+    assert order([(e,), (d,), (a,)]) == [(a,), (d,), (e,)]  # what it did not reach comes last
+    assert textbook.order_of(scored, 3)([(a,), (b,), (c,)]) == [(c,), (a,), (b,)]
 
 
 def test_the_puzzles_tell_depths_and_signs_apart() -> None:

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote
 
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 from submissions import FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, write
 
 import knightfall as kf
+from knightfall.arena.plan import enter
 from knightfall.arena.store import Store
 from knightfall.course.classroom import class_games
 from knightfall.course.classroom.class_games import circle, in_protocol
@@ -62,6 +64,49 @@ def played(folder: Path) -> Counter[str]:
             for name in one.names:
                 found[name] += one.played
     return found
+
+
+# -- how much is left ------------------------------------------------------------------------
+
+
+def test_the_time_left_is_that_of_the_games_left(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check the estimate against a sum over the games that are left, for 3 workers."""
+    now, starting = [100.0], class_games.STARTING
+    monkeypatch.setattr(class_games.time, "monotonic", lambda: now[0])
+    ann, bob, cleo = (
+        f"course({write(folder / name, SEARCH)}, 12ms)" for name in ("ann", "bob", "cleo")
+    )
+    match = SimpleNamespace(
+        total=10,
+        plan=SimpleNamespace(kind="match", entrants=enter([ann, cleo, "random"])),
+        games=lambda: [  # seconds of ann: 3 and 5, of cleo: 2
+            SimpleNamespace(first=0, second=2, microseconds_w=3e6, microseconds_b=1),
+            SimpleNamespace(first=2, second=0, microseconds_w=1, microseconds_b=5e6),
+            SimpleNamespace(first=2, second=1, microseconds_w=1, microseconds_b=2e6),
+        ],
+    )
+    league = SimpleNamespace(
+        total=7, plan=SimpleNamespace(kind="league", entrants=enter([ann, bob])), games=lambda: []
+    )
+    done = [4, 1]
+    estimate = class_games._Ahead([match, league], done, 3)  # type: ignore[list-item]
+    # A game of the match takes 3 s on average, and a start; in the league two submissions play:
+    # ann, and bob, who has not played yet and counts as an average one.
+    match_game, league_game = 3 + starting, 4 + 3 + 2 * starting
+    assert estimate.seconds() == pytest.approx((2 * 6 * match_game + 2 * 6 * league_game) / 3)
+    done[:] = [10, 3]  # games of about 23 s, which took only half of that
+    now[0] += (2 * 6 * match_game + 2 * 2 * league_game) / 3 / 2
+    assert estimate.seconds() == pytest.approx(2 * 4 * league_game / 3 / 2)
+    # If nothing is known of the games, the rate so far counts, as soon as there is one.
+    done[:] = [0, 0]
+    match.games = lambda: []
+    unknown = class_games._Ahead([match, league], done, 3)  # type: ignore[list-item]
+    assert unknown.seconds() is None
+    done[:] = [4, 1]
+    now[0] += 50
+    assert unknown.seconds() == pytest.approx(50 / 5 * (6 + 6))
 
 
 # -- reading of submissions ------------------------------------------------------------------

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,8 +20,10 @@ from knightfall.arena.tournament_plan import mixture
 from knightfall.course import generation_successor, successor_moves
 from knightfall.course.agent import RemoteSubmission
 from knightfall.course.generation_successor import BasePlayer
+from knightfall.course.trial import successor_trial as successor_module
 from knightfall.course.trial.successor_trial import successor_trial
 from knightfall.course.trial.trial import TrialReport, trial, trial_plan
+from knightfall.display.progress import Progress
 
 FEW = ["--clock", "ticks", "--time", "12ms", "--pairs", "1", "--workers", "0"]
 TWO = ["--against", "Random", "--against", "MM_Open"]
@@ -277,6 +282,47 @@ def test_the_successor_s_protocol(
     assert set(report.lost_by) <= ({reason} if reason else set())
     if reason:
         assert said in report.lost_by[reason][1]
+
+
+def test_the_successor_s_games_are_counted_in_whatever_order_they_end(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from knightfall.course.submission import checked, parse_reference
+
+    write(folder, ACTS.replace("BODY", "pass"), "my_custom_player.py")
+    losers = [0, 0, 1, 1, 1, 0, 0, 0]  # by number of the game; in odd ones the opponent is first
+    reasons = {0: ("crash", "first"), 3: ("timeout", "late"), 6: ("crash", "again")}
+    reasons[1] = ("crash", "the opponent's")  # which does not count
+    states: list[Progress] = []
+    counted: list[int] = []
+
+    @contextmanager
+    def display(what: str, total: int, *, after: float) -> Iterator[Progress]:
+        states.append(Progress(what, total))
+        yield states[0]
+
+    def play_all(games: Sequence[Any], options: Any) -> Iterator[Any]:
+        assert [game.opening for game in games] == [0, 0, 1, 1] * 2
+        for number in reversed(range(8)):
+            reason, detail = reasons.get(number, ("", ""))
+            yield number, SimpleNamespace(loser=losers[number], reason=reason, detail=detail)
+            counted.append(states[0].done)
+
+    monkeypatch.setattr(successor_module, "progress", display)
+    monkeypatch.setattr(successor_module, "play_all", play_all)
+    reference = parse_reference(str(folder))
+    report = successor_trial(
+        reference, checked(reference), opponents=["Random", "Greedy"], pairs=2, time=50_000
+    )
+    assert counted == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert (states[0].what, states[0].total) == ("games", 8)
+    lost = [loser == number % 2 for number, loser in enumerate(losers)]
+    assert report.played == {
+        name: [some.count(False), some.count(True)]
+        for name, some in (("Random", lost[:4]), ("Greedy", lost[4:]))
+    }
+    assert report.games == 8
+    assert report.lost_by == {"crash": (2, "first"), "timeout": (1, "late")}
 
 
 def test_the_successor_s_failures(folder: Path) -> None:

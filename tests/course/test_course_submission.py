@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -19,8 +20,10 @@ from submissions import (
 )
 
 from knightfall.agents import parse_agent
+from knightfall.course.generations import generation_named
+from knightfall.course.player import make_player
 from knightfall.course.submission import read_submission, sources
-from knightfall.course.submission_files import find_file
+from knightfall.course.submission_files import find_file, imports_numpy
 from knightfall.errors import KnightfallError
 
 ACTS = """
@@ -238,3 +241,78 @@ def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
 def test_nothing_is_run(tmp_path: Path) -> None:
     text = in_2017b(FIRST, "open('/tmp/knightfall_ran', 'w')\nraise SystemExit")
     assert read_submission(str(write(tmp_path, text))).generation.name == "2017b"
+
+
+# -- how players are created ---------------------------------------------------------------------
+
+
+class Whole:
+    def __init__(
+        self,
+        search_depth: int = 1,
+        score_fn: object = "own",
+        iterative: bool | None = None,
+        method: str = "own",
+        timeout: float = 10.0,
+    ) -> None:
+        self.search_depth, self.score_fn = search_depth, score_fn
+        self.iterative, self.method, self.timeout = iterative, method, timeout
+
+
+class Scored:
+    def __init__(self, score_fn: object) -> None:
+        self.score_fn = score_fn
+
+
+class Bare:
+    pass
+
+
+class Anything:
+    def __init__(self, **more: object) -> None:
+        self.more = more
+
+
+def test_a_player_is_created_with_what_its_constructor_accepts() -> None:
+    a, b = generation_named("2017a"), generation_named("2017b")
+    made = [
+        make_player(Whole, a, score="given"),
+        make_player(Whole, a, score="given", method="minimax"),
+        make_player(Whole, b, score="given", method="minimax"),
+        make_player(Whole, b, usual="usual", search_depth=5),
+        make_player(Whole, a, score="given", usual="usual", method="minimax", search_depth=5),
+        make_player(Whole, b),
+    ]
+    assert [tuple(vars(player).values()) for player in made] == [
+        (1, "given", True, "alphabeta", 10.0),
+        (3, "given", False, "minimax", 10.0),
+        (1, "given", None, "own", 10.0),
+        (5, "usual", None, "own", 10.0),
+        (5, "given", False, "minimax", 10.0),
+        (1, "own", None, "own", 10.0),
+    ]
+    for generation in (a, b):
+        # A score that is given is the player's in any case, the usual one only where it fits.
+        assert vars(make_player(Scored, generation, score="given")) == {"score_fn": "given"}
+        assert vars(make_player(Scored, generation, usual="usual")) == {"score_fn": "usual"}
+        assert vars(make_player(Bare, generation, score="given")) == {"score": "given"}
+        assert vars(make_player(Bare, generation, usual="usual")) == {}
+    assert make_player(Anything, b, score="given").more == {"score_fn": "given"}
+    assert make_player(Anything, a, usual="usual", search_depth=2).more == {
+        "score_fn": "usual", "method": "alphabeta", "iterative": True, "search_depth": 2
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "imports"),
+    [
+        ("import numpy", True),
+        ("import os, numpy.linalg as la", True),
+        ("def late():\n    from scipy.special import expit", True),
+        ("from numpy import *", True),
+        ("import numpyro\nfrom . import numpy\nfrom os import path", False),
+        ("numpy = 'numpy'", False),
+    ],
+)
+def test_imports_of_numpy_are_found(text: str, imports: bool) -> None:
+    assert imports_numpy(ast.parse(text)) == imports

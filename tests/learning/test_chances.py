@@ -25,6 +25,7 @@ from knightfall.learning.learn_chances import (
     fit_weights,
     games_of,
     learn,
+    likelihoods,
     probabilities,
     without,
 )
@@ -189,6 +190,15 @@ def test_shares_go_to_those_who_would_have_moved_so() -> None:
     assert sum(shares) == pytest.approx(1)
     assert min(shares) > 0
     assert shares[5] > shares[7] > max(s for at, s in enumerate(shares) if at not in (5, 7))
+    # They are those that their own posterior probabilities give, with two more games for each.
+    each = likelihoods(some, np.zeros(FEATURES))
+    games = sorted({one.game for one in some})
+    played = np.array(
+        [np.prod([row for row, one in zip(each, some, strict=True) if one.game == game], axis=0)
+         for game in games]
+    ) * shares  # fmt: skip
+    expected = 2 + (played / played.sum(axis=1, keepdims=True)).sum(axis=0)
+    assert shares == pytest.approx(expected / expected.sum(), abs=1e-6)
 
 
 def test_errors_are_counted() -> None:

@@ -19,7 +19,7 @@ from positions import position
 
 import knightfall as kf
 from knightfall.errors import KnightfallError
-from knightfall.heuristics.features import RACE
+from knightfall.heuristics.features import FEATURES, RACE
 from knightfall.heuristics.model_file import VIEWS, read_model
 from knightfall.learning import fitting
 from knightfall.learning.data import Positions, read
@@ -31,6 +31,7 @@ from knightfall.learning.models import (
     Scale,
     TrainingSettings,
     fit_net,
+    predict_linear,
     predict_net,
     tables,
 )
@@ -103,6 +104,36 @@ def test_the_compiled_value_is_the_training_librarys(models: Path, positions: Pa
         values = [heuristic.value(here, _side(here, view)) for here, _ in seen]
         said = 1 / (1 + np.exp(-np.array(values)))
         assert np.abs(said - wanted[: len(said)]).max() < 1e-6
+
+
+def test_the_compiled_linear_value_is_the_sum_of_its_weights(models: Path, positions: Path) -> None:
+    """Compare the linear model's log-odds, and the compiled ones, with a sum in plain Python."""
+    board = kf.Board.of(5, 5)
+    one = read(positions, "test", "5x5")
+    model = read_model(models / "learned_linear.json", "linear", FEATURES)
+    heuristic = kf.evaluator(f"{models / 'models.py'}:learned_linear")
+    rows = replace(labelled(one), serious=np.ones(len(one.wins), bool))
+    found = tables(board, rows, "linear")
+    for view in TRUTHFUL:
+        weights, bias = (model[view][name].tolist() for name in ("weights", "bias"))
+        seen = _of_view(rows, board, view)[:100]
+        wanted = [
+            sum(
+                (bias[power] + sum(w * f for w, f in zip(row, features, strict=True)))
+                * float(phase) ** power
+                for power, row in enumerate(weights)
+            )
+            for features, phase in zip(
+                found[view].features[: len(seen)].tolist(),
+                found[view].phase[: len(seen)],
+                strict=True,
+            )
+        ]
+        assert len(seen) == 100
+        ours = predict_linear(model[view], found[view])[:100]
+        assert ours.tolist() == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+        values = [heuristic.value(here, _side(here, view)) for here, _ in seen]
+        assert values == pytest.approx(wanted, rel=1e-4, abs=1e-4)
 
 
 def _side(here: kf.Position, view: str) -> Any:

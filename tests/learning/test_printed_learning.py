@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from printed_table import markdown_rows, printed_rows
 
 from knightfall.display.numbers import interval, percent, plus_minus, signed
+from knightfall.heuristics.model_file import VIEWS
 from knightfall.learning.dataset_card import readme
 from knightfall.learning.fitting import FitReport
 from knightfall.learning.learn_chances import ChancesReport, ReplyLikelihoods
@@ -121,6 +123,54 @@ def test_a_fit_s_figures_stand_under_their_headings() -> None:
     assert str(found).endswith("Written to there in 12.0 s.")
 
 
+def test_a_fit_draws_its_curves_and_calibrations() -> None:
+    pytest.importorskip("matplotlib")
+    found = FitReport("data", "there", 3, seconds=12.0)
+    found.curves = {
+        view: {
+            "training": [0.61 - at / 100, 0.51, 0.41],
+            "validation": [0.62 - at / 100, 0.52, 0.45],
+        }
+        for at, view in enumerate(VIEWS)
+    }
+    found.judged = {
+        kind: {
+            view: {"calibration": [{"predicted": 0.1 * at, "won": 0.2 * at + shift}]}
+            for at, view in enumerate(VIEWS)
+        }
+        for kind, shift in (("linear", 0.01), ("net", 0.02))
+    }
+    losses, calibration = found.plot().axes
+    assert losses.get_position().x1 < calibration.get_position().x0
+    drawn = [(line.get_linestyle(), *line.get_data()) for line in losses.lines]
+    assert [(style, list(x), list(y)) for style, x, y in drawn] == [
+        (style, [1, 2, 3], curve[key])
+        for curve in found.curves.values()
+        for style, key in ((":", "training"), ("-", "validation"))
+    ]
+    assert legend_of(losses) == list(VIEWS)
+    even, *models = calibration.lines
+    assert [list(one) for one in even.get_data()] == [[0, 1], [0, 1]]
+    assert [(line.get_label(), *map(list, line.get_data())) for line in models] == [
+        (f"{kind}, {view}", [one["predicted"]], [one["won"]])
+        for kind, views in found.judged.items()
+        for view, judged in views.items()
+        for one in judged["calibration"]
+    ]
+    assert legend_of(calibration) == [line.get_label() for line in models]
+    for axes in (losses, calibration):  # a view has one colour throughout
+        named = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
+        colours = [line.get_color() for line in named]
+        assert colours == colours[: len(VIEWS)] * (len(colours) // len(VIEWS))
+        assert len(set(colours)) == len(VIEWS)
+    found.curves = {}
+    assert found.plot().axes[0].get_legend() is None
+
+
+def legend_of(axes: Any) -> list[str]:
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
 # -- tune ------------------------------------------------------------------------------------
 
 
@@ -200,6 +250,26 @@ def test_a_tuning_tells_its_settings_and_generations_in_their_places() -> None:
         f"Play it: id({told['given']}, nodes=70)",
         "Written to there in 31.0 s.",
     ]
+
+
+def test_a_tuning_draws_its_weights_and_scores() -> None:
+    pytest.importorskip("matplotlib")
+    found = tuned()
+    weights, scores = found.plot().axes
+    assert weights.get_position().x1 < scores.get_position().x0
+    means = [found.settings.given, *(step.mean for step in found.steps)]
+    *lines, zero = weights.lines
+    assert list(zero.get_ydata()) == [0, 0]
+    assert legend_of(weights) == [line.get_label() for line in lines] == ["bfs_reach", "center"]
+    for at, line in enumerate(lines):
+        assert list(line.get_xdata()) == [0, 1, 2]
+        assert list(line.get_ydata()) == [found.sum.sizes_of(mean)[at] for mean in means]
+    best, every = scores.lines[:2]
+    assert legend_of(scores) == ["best", "all"]
+    assert list(best.get_xdata()) == list(every.get_xdata()) == [1, 2]
+    assert list(best.get_ydata()) == pytest.approx([52, 72])
+    assert list(every.get_ydata()) == pytest.approx([41, 61])
+    assert list(scores.lines[2].get_ydata()) == [50, 50]
 
 
 # -- the card of a set of positions ------------------------------------------------------------

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from positions import images
 
 import knightfall as kf
 from knightfall.board import Board
+from knightfall.display.numbers import percent
+from knightfall.display.progress import Progress
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Expression, parse_heuristic
 from knightfall.isolation.parallel_map import RunnerOptions
@@ -217,14 +220,42 @@ def test_after_ctrl_c_the_same_command_ends_with_the_same(
     told = "knightfall: interrupted after 1 of 3 generations; repeat the command to continue\n"
     assert stderr_of(result) == told
     assert not (folder / "result.json").exists()
-    monkeypatch.setattr(tuning, "played", play)
+    states: list[Progress] = []
+    displayed: list[list[str]] = []
+
+    @contextmanager
+    def display(what: str, total: int, *, done: int) -> Iterator[Progress]:
+        states.append(Progress(what, total, done))
+        yield states[-1]
+
+    def watched(*given: Any) -> Any:
+        (state,) = states
+        assert state.view is not None
+        line = f"{state.done} of {state.total} {state.what}"
+        displayed.append([line, *str(state.view()).splitlines()])
+        return play(*given)
 
     def confirm(*given: Any) -> Any:
         raise KeyboardInterrupt
 
+    monkeypatch.setattr(tuning, "shown", display)
+    monkeypatch.setattr(tuning, "played", watched)
     with monkeypatch.context() as patch:
         patch.setattr(tuning, "confirmed", confirm)
         assert "after 3 of 3 generations" in stderr_of(run(*args))
+    assert (states[0].before, states[0].done) == (1, 3)
+    scores: list[tuple[float, str]] = []
+    generations = json.loads(texts(tuned)["tuning.json"])["generations"]
+    for number, (lines, before) in enumerate(zip(displayed, generations[:2], strict=True), start=1):
+        for candidate, (_, split, won) in zip(before["candidates"], before["counts"], strict=True):
+            scores.append(((won + split / 2) / 25, candidate))
+        score, best = max(scores, key=lambda one: one[0])
+        assert lines[1:3] == [
+            f"generation {number + 1} of 3", f"best so far {percent(score)}: {best}"
+        ]  # fmt: skip
+        assert lines[3].startswith("now at ")
+        assert lines[0] == f"{number} of 3 generations · {lines[3]}"
+    monkeypatch.setattr(tuning, "played", play)
     assert answer(*args, "--json") == json.loads(texts(tuned)["result.json"])
     assert texts(folder) == texts(tuned)
     # A finished tuning is shown again without playing a game.

@@ -113,6 +113,25 @@ def test_the_image_names_bars_and_plies_inside_its_frame() -> None:
     column = sum(int(bar.get("width", "")) for bar in bars) / len(annotation.winners)
     left = min(int(bar.get("x", "")) for bar in bars)
     assert [x - left for x in plies.values()] == [(int(ply) + 0.5) * column for ply in plies]
+    # What comes later is drawn above: the frame's paper, the bars, the line between, the blunders.
+    drawn = [each.get("class") or each.tag.rpartition("}")[2] for each in root.iter()]
+    assert (
+        drawn.index("rect") < drawn.index("wins b") < drawn.index("path") < drawn.index("blunder")
+    )
+    # A blunder is a dot where the winner's bar changes sides, with its move beyond the new bar.
+    dots = [each for each in root.iter() if each.get("class") == "blunder"]
+    assert {remark.side for remark in annotation.blunders} == {"w", "b"}
+    for remark, (title, circle, label) in zip(annotation.blunders, dots, strict=True):
+        better = " ".join(remark.winning or ())
+        assert title.text == f"{remark.ply}. {remark.move} gives the win away; {better} kept it"
+        assert float(circle.get("cx", "")) == left + remark.ply * column
+        assert float(circle.get("cy", "")) == tops["wins b"]
+        assert label.text == remark.move
+        assert float(label.get("x", "")) == left + (remark.ply + 0.5) * column
+        if annotation.winners[remark.ply] == "w":
+            assert float(label.get("y", "")) < tops["wins w"]
+        else:
+            assert float(label.get("y", "")) > tops["wins b"] + tall
 
 
 def test_placements_on_the_real_board() -> None:
@@ -181,11 +200,13 @@ def test_a_grade_draws_itself(tmp_path: Path) -> None:
     found = kf.grade("greedy(improved)", openings=15, seed=3, board=BOARD)
     assert found.reliability is not None
     keeping, curve = found.plot().axes
+    assert keeping.get_position().x1 < curve.get_position().x0
     kinds = [name for name, row in found.wins_kept.items() if row.kept.of]
     assert [label.get_text() for label in keeping.get_yticklabels()] == kinds
     rates = [100 * (found.wins_kept[kind].kept.rate or 0) for kind in kinds]
     assert list(keeping.lines[0].get_xdata()) == pytest.approx(rates)
     assert all(line.get_visible() for line in keeping.get_xgridlines())
+    assert not keeping.spines["left"].get_visible()
     won = [100 * (each.won.rate or 0) for each in found.reliability.bins]
     assert list(curve.lines[0].get_ydata()) == pytest.approx(won)
     bars = curve.collections[0].get_segments()
@@ -218,6 +239,27 @@ def test_an_annotation_draws_itself() -> None:
     heights = [bar.get_height() for bar in axes.patches]
     assert heights == [1 if winner == "w" else -1 for winner in found.winners]
     assert [text.get_text() for text in axes.texts] == [each.move for each in found.blunders]
+    # Bars stand on the line in the middle, a blunder's dot where they change sides, and its move
+    # beyond the new bar.
+    plies = range(len(found.winners))
+    assert [bar.get_x() for bar in axes.patches] == list(plies)
+    assert {bar.get_width() for bar in axes.patches} == {1}
+    middle, *dots = axes.lines
+    assert list(middle.get_ydata()) == [0, 0]
+    assert [tuple(dot.get_xydata()[0]) for dot in dots] == [
+        (each.ply, 0) for each in found.blunders
+    ]
+    for text, each in zip(axes.texts, found.blunders, strict=True):
+        across, up = text.xy
+        assert across == each.ply + 0.5
+        assert abs(up) > 1
+        assert (up > 0) == (heights[each.ply] > 0)
+    seats = zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)
+    assert {text.get_text(): at for at, text in seats} == {"first": 0.5, "second": -0.5}
+    named = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+    assert [(at, text.get_text()) for at, text in named] == [
+        (ply + 0.5, str(ply)) for ply in plies[::5]
+    ]
 
 
 def test_without_unicode_signs_are_letters(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -388,7 +430,8 @@ def test_annotate_finds_games_wherever_they_are(
         ('{"fen": "4/4/4/4[Nn] w", "moves": [3]}', "3"),
         ('{"fen": "4/4/4/4[Nn] w", "moves": []}', "'4/4/4/4[Nn] w'"),
         ("{", "'{'"),
-        ("a" * 5000, "aaa"),
+        ("a" * 5000, "unknown game 'aaa"),
+        ("~nobody-of-that-name/game.txt", "unknown game '~nobody-of-that-name/game.txt'"),
     ],
 )
 def test_annotate_refuses(

@@ -276,6 +276,43 @@ def test_what_another_process_says_is_not_believed(
         check_module.check(f"{file}:score")
 
 
+def test_what_was_not_measured_in_another_process_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {"positions": 9, "findings": [], "cost": None, "truth": None}
+    monkeypatch.setattr(check_module, "run_isolated", lambda *args, **more: said)
+    found = check_module._checked_elsewhere(evaluator("improved"), Board.named(SMALL))
+    assert found == Check("improved", Board.named(SMALL), 9, ())
+
+
+def test_a_check_in_another_process_arrives_unchanged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "plain.py"
+    text = "return float(__import__('math').floor(me))"  # so that it cannot be compiled
+    file.write_text(f"def score(board, open, me, opp, to_move):\n    {text}\n")
+    made: list[Check] = []
+
+    def remember(heuristic: str, **options: Any) -> Check:
+        made.append(kf.check(heuristic, **options))
+        return made[-1]
+
+    def elsewhere(function: Callable[..., Any], *args: str, seconds: float) -> Any:
+        with (
+            mock.patch.object(check_module, "is_expendable", return_value=True),
+            mock.patch.object(check_module, "check", remember),
+        ):
+            return json.loads(json.dumps(function(*args)))
+
+    monkeypatch.setattr(check_module, "POSITIONS", 40)
+    monkeypatch.setattr(check_module, "is_expendable", lambda: False)
+    monkeypatch.setattr(check_module, "run_isolated", elsewhere)
+    with pytest.warns(match="cannot be compiled"):
+        arrived = kf.check(f"{file}:score", board=SMALL)
+    assert made == [arrived]
+    assert (arrived.heuristic, arrived.board.text) == (f"{file}:score", SMALL)
+    assert arrived.cost is not None
+    assert arrived.truth is not None
+
+
 def test_a_check_compiles_no_more_of_ours_than_it_needs(tmp_path: Path) -> None:
     """Check that a check imports only modules that it needs, because importing a module compiles
     it.

@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from helpers import at_length
@@ -553,12 +556,18 @@ def test_where_the_first_player_wins_there_is_nothing_to_certify(
 # -- the commands ------------------------------------------------------------------------------
 
 
-def test_verify_command(tmp_path: Path) -> None:
+def test_verify_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "5x5.txt"
     certificate("5x5").write(file)
+    shown = mock.MagicMock()
+    monkeypatch.setattr("knightfall.display.progress.progress", lambda: shown)
     done = CliRunner().invoke(app, ["atlas", "verify", str(file)])
     assert done.exit_code == 0
     assert done.stdout.startswith("verified: the second player wins on 5x5 from free placement (6 ")
+    said = [call.args[0] for call in shown.__enter__().say.call_args_list]
+    assert said
+    assert all(re.fullmatch(r"\d+ % checked · \d+ s", line) for line in said)
+    assert all(line != after for line, after in pairwise(said))
     done = CliRunner().invoke(app, ["atlas", "verify", "--json", str(file)])
     assert done.exit_code == 0
     told = json.loads(done.stdout)

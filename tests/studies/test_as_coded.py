@@ -9,6 +9,7 @@ import math
 import random
 from functools import cache
 
+import numpy as np
 import pytest
 from helpers import random_positions, some_and_all
 from heuristic_files import Files, slow_evaluator
@@ -246,6 +247,39 @@ def test_mirrored_positions_have_the_same_value_iff_promised(step: int) -> None:
     # Heuristics that count lines are not declared symmetric, because they may run out of steps;
     # here they do not.
     assert differs == {id for id in CODED if not REGISTRY[id].symmetric} - ALWAYS
+
+
+def test_no_line_to_a_win_is_pruned() -> None:
+    """Compare the pruning of the search for the longest win with all lines."""
+
+    def ends(open: int, me: int, opp: int, turn: int, plies: int) -> bool:
+        """Return whether some line of exactly `plies` plies leaves `opp` to move and stuck."""
+        mover = me if turn else opp
+        cells = [cell for cell in board.knight[mover] if open >> cell & 1]
+        if plies == 0:
+            return not turn and not cells
+        return any(
+            ends(open ^ 1 << cell, cell if turn else me, opp if turn else cell, 1 - turn, plies - 1)
+            for cell in cells
+        )
+
+    kept = pruned = 0
+    for position in random_positions(4, 5, 30, seed=5, min_placed=2):
+        board = position.board
+        record = geometry(board)[0]
+        open, first, second = (int(word) for word in words(position)[:3])
+        if open.bit_count() > 11:
+            continue
+        for turn in (0, 1):
+            me, opp = (first, second) if turn else (second, first)
+            for plies in range(turn, open.bit_count() + 1, 2):
+                may = as_coded._may_win_in(record, np.uint64(open), me, opp, turn, plies)
+                if ends(open, me, opp, turn, plies):
+                    assert may
+                    kept += 1
+                pruned += not may
+    assert kept > 20
+    assert pruned > 20
 
 
 @pytest.mark.parametrize("id", sorted(SEARCHING))

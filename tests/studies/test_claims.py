@@ -143,6 +143,13 @@ def test_alike(ahead: float, openings: int, expected: str) -> None:
 )
 def test_steadier(a: float, b: float, openings: int, expected: str) -> None:
     assert verdict("steadier", a, b, openings) == expected
+    made = results({"a": a, "b": b}, openings)
+    spread = {  # of the totals of tournaments of 5 pairs against each opponent
+        id: 100 * float(np.sqrt(rows.var(axis=1).mean() / (5 * OPPONENTS)))
+        for id, rows in made.items()
+    }
+    found = judge(claim("steadier"), made)
+    assert found.difference == pytest.approx(spread["b"] - spread["a"])
 
 
 def test_no_results_tell_nothing() -> None:

@@ -23,11 +23,16 @@ import numpy as np
 import pytest
 import scipy
 import typer
+from arena_helpers import fake_pair
+from chart_runs import naive_pairs
 from typer.testing import CliRunner
 
 from knightfall.arena import api
+from knightfall.arena.plan import Entrant, Plan, tournament_matches
+from knightfall.arena.store import Store
 from knightfall.cli.terminal import GuardedGroup
 from knightfall.isolation.parallel_map import RunnerOptions
+from knightfall.position import Position
 from knightfall.studies import oracle_grades as grades
 from knightfall.studies import plans
 from knightfall.studies.claims import ONCE, meaning
@@ -47,6 +52,7 @@ from knightfall.studies.run_results import (
     Rating,
     Tournament,
     needed_games,
+    tournament_of,
 )
 from knightfall.studies.studies_report import StudiesReport
 from knightfall.studies.study_files import FIRST, study_files
@@ -921,3 +927,51 @@ def test_needed_games_on_made_up_results() -> None:
     for games, chance in zip(TOURNAMENT_SIZES, close.chances, strict=True):
         assert chance == pytest.approx(scipy.stats.norm.cdf(gap * sqrt(games / 0.5)), abs=0.06)
     assert close.needed == pytest.approx(0.5 * (1.645 / gap) ** 2, rel=0.35)
+
+
+def test_a_tournament_s_figures_are_those_of_its_games(tmp_path: Path) -> None:
+    who = tuple(Entrant(f"random(seed={at})", name) for at, name in enumerate("abcde"))
+    plan = Plan(
+        "tournament", who, tournament_matches(3, 2), 30, board="4x4", options={"tests": 3}
+    )  # fmt: skip
+    with Store.open(tmp_path / "s.sqlite") as store:
+        run = store.begin(plan, "engine 1", {"knightfall": "1"})
+        run.append([fake_pair(plan.task(at), unusual=0.9) for at in range(plan.total)])
+        run.finish({})
+        found = tournament_of(run)
+        pairs = naive_pairs(run)
+        games = [
+            (plan.matches[pair.task.number % len(plan.matches)], "wb"[at], game)
+            for pair in run.pairs()
+            for at, game in enumerate(pair.games)
+        ]
+    assert (found.heuristics, found.opponents) == (("a", "b", "c"), ("d", "e"))
+    shares = set()
+    for test, id in enumerate("abc"):
+        of_test = [one for one in games if one[0].a == test]
+        moves = nodes = 0
+        for _, side, game in of_test:
+            first = Position.from_fen(plan.task(0).opening).to_move  # the same for all openings
+            mine = slice(0 if side == first else 1, None, 2)
+            moves += len(game.cells[mine])
+            nodes += int(game.column("nodes")[mine].sum())
+        assert found.nodes[test] == pytest.approx(nodes / moves)
+        for opponent in range(2):
+            scores = pairs[test, 3 + opponent]
+            assert found.scores[test, opponent].tolist() == scores
+            assert found.against(id)[opponent].rate == pytest.approx(100 * sum(scores) / 60)
+            resigned = [
+                (game.winner == side)
+                for match, side, game in of_test
+                if match.b == 3 + opponent and game.reason == "forfeit"
+            ]
+            assert found.forfeits[test, opponent] == pytest.approx(100 * resigned.count(False) / 60)
+            assert found.conceded[test, opponent] == pytest.approx(100 * resigned.count(True) / 60)
+            shares |= {len(resigned)}
+        total = sum(sum(pairs[test, 3 + opponent]) for opponent in range(2))
+        assert found.total(id).rate == pytest.approx(100 * total / 120)
+        lead = found.ahead(id)
+        assert lead.points == pytest.approx(found.total(id).rate - found.total("a").rate)
+        assert lead.low <= lead.points <= lead.high
+        assert np.array_equal(found.measured[id], found.scores[test] / 2)
+    assert len(shares) > 1
