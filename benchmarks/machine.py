@@ -11,7 +11,7 @@ import numba
 import numpy
 
 import knightfall
-from knightfall.machine import cores, load
+from knightfall.processor_cores import cores, load
 
 from .cpp_build import compiler_version
 

@@ -10,7 +10,7 @@ from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.search.budget import Budget
 from knightfall.search.run_search import SEARCHES, records_for, settings_for
-from knightfall.search.table import table_for
+from knightfall.search.transposition_table import table_for
 
 
 @dataclass(frozen=True)

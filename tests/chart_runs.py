@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from knightfall.arena.engine_version import engine, versions
 from knightfall.arena.plan import (
     Match,
     PairRecord,
@@ -19,7 +20,6 @@ from knightfall.arena.plan import (
 from knightfall.arena.play import play_pair
 from knightfall.arena.results import Results, results
 from knightfall.arena.store import Run, Store
-from knightfall.arena.version import engine, versions
 from knightfall.position import other
 
 QUICK = [

@@ -121,7 +121,7 @@ def _forget_what_slow_twins_and_solvers_remember() -> Iterator[None]:
     yield
     # Imported here, because the process that distributes the tests does not need them.
     from knightfall.agents.remote_player import _idle
-    from knightfall.search.table import _tables
+    from knightfall.search.transposition_table import _tables
 
     naive_solver.forget()
     naive_search.forget()

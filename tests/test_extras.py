@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from knightfall.errors import KnightfallError
-from knightfall.extras import EXTRAS, install, require
+from knightfall.optional_dependencies import EXTRAS, install, require
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

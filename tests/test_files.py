@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from knightfall.files import atomic_write, atomic_writer, locked
+from knightfall.user_folders import atomic_write, atomic_writer, locked
 
 
 def test_a_file_takes_its_name_when_it_is_complete(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_link_stays_a_link_and_a_pipe_is_written_to(tmp_path: Path) -> None:
     atomic_write(link, b"new")
     assert link.is_symlink()
     assert real.read_bytes() == b"new"
-    code = "from pathlib import Path; from knightfall.files import atomic_write; "
+    code = "from pathlib import Path; from knightfall.user_folders import atomic_write; "
     code += "atomic_write(Path('/dev/stdout'), 'through')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "through"

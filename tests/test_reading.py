@@ -18,11 +18,13 @@ from hypothesis import strategies as st
 
 from knightfall.arena.import_run import import_run
 from knightfall.arena.store import Store
-from knightfall.cli.played_game import load
+from knightfall.cli.interactive_game import load
 from knightfall.errors import KnightfallError
 from knightfall.notation import read_game_file
 from knightfall.openings import read_book
-from knightfall.reading import (
+from knightfall.solver.atlas import read_atlas
+from knightfall.solver.verify import Refused, verify
+from knightfall.untrusted_input import (
     MOST_BYTES,
     Between,
     Items,
@@ -37,8 +39,6 @@ from knightfall.reading import (
     read_bytes,
     read_text,
 )
-from knightfall.solver.atlas import read_atlas
-from knightfall.solver.verify import Refused, verify
 
 
 def _import(path: Path) -> None:

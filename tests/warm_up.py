@@ -10,7 +10,7 @@ from importlib import import_module
 
 import knightfall
 from knightfall.kernel.compile import cache_folder
-from knightfall.kernel.sources import hash_of
+from knightfall.kernel.source_hashes import hash_of
 
 NOT_KEPT = ("__main__", "web.engine")
 """Modules that are not imported: the command line, and the browser's engine (never cached)."""

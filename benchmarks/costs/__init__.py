@@ -1,4 +1,4 @@
 """The cost of a node with each heuristic, measured by ``python -m benchmarks.costs``.
 
-The results are part of the package (`knightfall.studies.costs`); the measurement is not.
+The results are part of the package (`knightfall.studies.node_costs`); the measurement is not.
 """

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from knightfall.heuristics.registry import published_ids
-from knightfall.studies import costs
-from knightfall.studies.costs import (
+from knightfall.studies import node_costs
+from knightfall.studies.node_costs import (
     BASELINE,
     COMPILED_FILE,
     LARGE_FILE,
@@ -24,7 +24,7 @@ from .measure import COMPILED_ROUNDS, compiled_costs
 from .positions import FENS, large_positions
 from .record import as_toml
 
-FOLDER = Path(costs.__file__).parent / "data"
+FOLDER = Path(node_costs.__file__).parent / "data"
 
 
 def main(names: list[str]) -> None:

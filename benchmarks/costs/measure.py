@@ -22,7 +22,7 @@ from knightfall.search.alphabeta import plain_deepening
 from knightfall.search.budget import DEEPEST
 from knightfall.search.run_search import LEAF_STEP_LIMIT
 from knightfall.search.search_state import DTYPE
-from knightfall.studies.costs import BASELINE, NodeCosts
+from knightfall.studies.node_costs import BASELINE, NodeCosts
 
 from .positions import FENS
 

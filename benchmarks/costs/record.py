@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from datetime import date
 
-from knightfall.studies.costs import NodeCosts
+from knightfall.studies.node_costs import NodeCosts
 
 from ..machine import processor
 from .positions import FENS

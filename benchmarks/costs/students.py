@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from knightfall.position import Position
-from knightfall.studies import costs
-from knightfall.studies.costs import BOARDS, STUDENT_FILE, StudentCosts
+from knightfall.studies import node_costs
+from knightfall.studies.node_costs import BOARDS, STUDENT_FILE, StudentCosts
 
 from ..course_board import CourseBoard, Score, set_up
 from ..early_board import EarlyBoard
@@ -236,13 +236,13 @@ class BoardJobs:
 def model(costs: StudentCosts, counts: Counts) -> int:
     """Return the cost of a search by its steps, in nanoseconds."""
     return (
-        costs.forecast * counts.forecasts
-        + costs.listing * counts.listings
-        + costs.per_move * counts.listed
-        + costs.call * counts.calls
-        + costs.score * counts.scores
-        + costs.score_open * counts.open
-        + costs.score_move * counts.moves
+        node_costs.forecast * counts.forecasts
+        + node_costs.listing * counts.listings
+        + node_costs.per_move * counts.listed
+        + node_costs.call * counts.calls
+        + node_costs.score * counts.scores
+        + node_costs.score_open * counts.open
+        + node_costs.score_move * counts.moves
     )
 
 
@@ -271,7 +271,7 @@ def main() -> None:
         told=lambda round: print(f"round {round} of {ROUNDS}", file=sys.stderr, flush=True),
     )
     text = as_toml(found, len(positions), ROUNDS)
-    (Path(costs.__file__).parent / "data" / STUDENT_FILE).write_text(text, "utf-8")
+    (Path(node_costs.__file__).parent / "data" / STUDENT_FILE).write_text(text, "utf-8")
     print(text)
 
 

@@ -35,10 +35,10 @@ from typing import Any
 
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError, nearest
-from knightfall.files import data_folder
 from knightfall.position import Position, Side, other
-from knightfall.reading import OneOf, check, parse_json, read_text
-from knightfall.reading import shown as _short
+from knightfall.untrusted_input import OneOf, check, parse_json, read_text
+from knightfall.untrusted_input import shown as _short
+from knightfall.user_folders import data_folder
 
 NO_MOVES = "no moves left"
 RESIGNED = "resigned"

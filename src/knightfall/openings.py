@@ -11,7 +11,7 @@ from typing import TypeVar
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.position import Position
-from knightfall.reading import read_text
+from knightfall.untrusted_input import read_text
 
 Item = TypeVar("Item")
 

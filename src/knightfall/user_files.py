@@ -30,9 +30,9 @@ from types import ModuleType
 from typing import Any
 
 from knightfall.errors import FileFault, KnightfallError, nearest
-from knightfall.files import cache_folder, data_folder, make_private
 from knightfall.isolation.limits import is_expendable
 from knightfall.isolation.run_isolated import ChildExited, run_isolated
+from knightfall.user_folders import cache_folder, data_folder, make_private
 
 _WHERE = ("rev-parse", "--path-format=absolute", "--git-common-dir", "--git-dir")
 
@@ -84,7 +84,7 @@ class UserFunction:
     def files_to_copy(self) -> tuple[str, ...]:
         """Return the files that a copy of the function needs: its own, and the modules beside it.
 
-        They are found by reading; no code is run.  A file of a git revision needs no copy.
+        They are found by parsing; no code is run.  A file of a git revision needs no copy.
         """
         if self.revision:
             return ()
@@ -126,7 +126,7 @@ class UserFunction:
 
 @dataclass(frozen=True, slots=True)
 class PackageFunction(UserFunction):
-    """A function in a module of an installed package, written with a scheme as ``mine:cosy``."""
+    """A function of an installed package, written as ``scheme:name``, such as ``mine:cosy``."""
 
     scheme: str = ""
 
@@ -297,9 +297,9 @@ def _resolved_path(path: str) -> str:
 
 
 def path_here(path: str) -> str:
-    """Return the path from which to load a file: a copy's, if this machine has that snapshot.
+    """Return the path from which to load a file: that of its copy in a snapshot, if it exists here.
 
-    On another machine of a cluster it is the original's.
+    On another machine of a cluster it does not; the path is then that of the original.
     """
     original = re.sub(r"^.*/snapshots/run_[a-z0-9_]{8}/\d+(?=/)", "", path)
     return original if original != path and not os.path.exists(path) else path
@@ -441,7 +441,7 @@ def _own_modules(folder: Path) -> Iterator[set[str]]:
     for name in mine:
         del sys.modules[name]
     before, imported = set(sys.modules), set[str]()
-    # Byte code is matched by its source's second and size: two quick edits would look the same.
+    # Byte code is matched by its source's time in seconds and size, which quick edits may keep.
     writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     importlib.invalidate_caches()
     sys.path.insert(0, here)
@@ -534,10 +534,9 @@ def _is_users(path: str, folder: Path) -> bool:
 
 @cache
 def _not_users() -> tuple[tuple[Path, bool], ...]:
-    """Return folders whose files belong to Python or knightfall, and whether each is weak.
+    """Return the folders of Python and knightfall, each with whether a user's may lie inside.
 
-    In a weak one, for example /usr, a user may have files, too: it is ignored if it contains the
-    user's folder.
+    If it may (such as /usr), the folder is ignored when it contains the user's folder.
     """
     strong = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), "/proc", "/sys"]
     strong += [str(Path(__file__).parent), str(cache_folder() / "machine-code"), str(data_folder())]

@@ -393,9 +393,9 @@ def test_a_run_of_this_engine_must_follow_its_schedule(tmp_path: Path, four_pair
     """Check that a file is refused if a pair differs from the plan: it could not be resumed
     correctly.
     """
-    from knightfall.arena import version
+    from knightfall.arena import engine_version
 
-    mine = VERSIONS | {"knightfall": version.engine()}
+    mine = VERSIONS | {"knightfall": engine_version.engine()}
     good = forged(four_pairs, sealed=True, versions=mine)
     (tmp_path / "good").write_text(good)
     with Store.open(tmp_path / "good.sqlite") as store:

@@ -159,6 +159,11 @@ def test_no_run_passes_for_another(good: bytes, file: Path) -> None:
             refused(store.runs, "run 1 has the key")
     with Store.open(file) as store:
         refused(lambda: store.begin(plan, ENGINE, VERSIONS), "run 2 has the key")
+    for number in ("1", "2"):  # by its number a damaged run can be deleted
+        done = run_command("runs", "delete", number, "--yes", "--store", str(file))
+        assert done.exit_code == 0
+    with Store.open(file) as store:
+        assert store.runs() == []
 
 
 def test_an_index_cannot_make_a_run_pass_for_another(good: bytes, file: Path) -> None:

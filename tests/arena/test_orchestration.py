@@ -16,10 +16,10 @@ from knightfall.arena import run_loop
 from knightfall.arena import runner as runners
 from knightfall.arena.api import _progress_of
 from knightfall.arena.plan import Match, Plan, enter, round_robin, tournament_matches
+from knightfall.arena.report_statistics import BaselineComparison
 from knightfall.arena.reports.league import LeagueReport
 from knightfall.arena.run_loop import ComparisonRule, RankingRule
 from knightfall.arena.runner import Adaptive, Chunk, ChunkQueue
-from knightfall.arena.standings import BaselineComparison
 from knightfall.display.progress import Progress
 from knightfall.isolation.executor_pool import ExecutorPool
 from knightfall.isolation.parallel_map import DEFAULT

@@ -13,10 +13,10 @@ from chart_runs import naive_pairs
 from printed_table import html_rows, printed_rows
 
 from knightfall.arena.plan import Entrant, Match, Plan, round_robin, tournament_matches
+from knightfall.arena.report_statistics import compare_with_baseline, outcomes_of, rate_entrants
 from knightfall.arena.reports import report_on
 from knightfall.arena.results import RunReport
 from knightfall.arena.run_loop import scoreboard_of
-from knightfall.arena.standings import compare_with_baseline, outcomes_of, rate_entrants
 from knightfall.arena.store import Run, Store
 from knightfall.arena.worth import worth_plan
 from knightfall.display.numbers import interval, mean, percent, plus_minus, signed

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from test_rooms import PACKAGE, imports, module_of
 
-from knightfall.arena.version import deciding_modules
-from knightfall.kernel.sources import hash_of, sources
+from knightfall.arena.engine_version import deciding_modules
+from knightfall.kernel.source_hashes import hash_of, sources
 
 ASK = (
-    "from knightfall.kernel.sources import hash_of;"
-    "from knightfall.arena.version import engine;"
+    "from knightfall.kernel.source_hashes import hash_of;"
+    "from knightfall.arena.engine_version import engine;"
     "print(hash_of('knightfall.search.deepening', lazy=False), engine())"
 )
 

@@ -52,7 +52,7 @@ pinned = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells wh
 def test_the_share_of_a_core_is_what_rivals_leave() -> None:
     """Check that `core_share` is below a half while three other processes compete for one core."""
     script = (
-        f"{CROWD}\ncrowded(3)\nfrom knightfall.machine import core_share, seconds_waited\n"
+        f"{CROWD}\ncrowded(3)\nfrom knightfall.processor_cores import core_share, seconds_waited\n"
         "before = seconds_waited()\nprint(core_share(0.1), seconds_waited() - before)"
     )
     done = subprocess.run(

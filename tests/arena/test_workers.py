@@ -88,7 +88,7 @@ def test_what_nobody_survives_is_named(two: WorkerPool, how: str, expected: str)
     with pytest.raises(KnightfallError) as raised:
         answers(two, jobs.die, [how])
     assert str(raised.value) == (
-        f"the call with {how}: 3 worker processes died in it; the last one {expected}"
+        f"the call with {how}: 3 worker processes died while computing it; the last one {expected}"
     )
 
 

@@ -30,7 +30,7 @@ from knightfall.position import Position, Side, other
 from knightfall.search.budget import Budget
 from knightfall.search.run_search import SEARCHES, run_search
 from knightfall.search.search_state import PROVEN, WIN
-from knightfall.studies.costs import COMPILED_FILE, NodeCosts
+from knightfall.studies.node_costs import COMPILED_FILE, NodeCosts
 
 Cell = tuple[int, int]
 IDS = list(published_ids())

@@ -20,7 +20,7 @@ from benchmarks.course_heuristics import staged
 from benchmarks.early_board import EarlyBoard
 from knightfall.heuristics.registry import published_ids
 from knightfall.position import Position, other
-from knightfall.studies.costs import BOARDS, StudentCosts, read_student_costs
+from knightfall.studies.node_costs import BOARDS, StudentCosts, read_student_costs
 
 SCORES = {**course_heuristics.SCORES, "main_prop": staged.SCORES["main_prop"]}
 

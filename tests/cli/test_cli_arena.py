@@ -475,7 +475,7 @@ def test_a_book_and_its_exhaustion_are_said(tmp_path: Path) -> None:
         (["match", "random", "random", "--alpha", "0.1"], "--sprt"),
         (["match", "random", "random", "--workers", "999"], "999"),
         (["match", "random", "random", "--workers", "2", "--dask", "tcp://x:1"], "choose one"),
-        (["match", "random", "perfect(time=1ms)", "--workers", "200"], "a core each"),
+        (["match", "random", "perfect(time=1ms)", "--workers", "200"], "one core per worker"),
         (["match", "random", "python(nope.py:choose)"], "nope.py"),
         (["match", "random", "id(nope.py:score)"], "nope.py"),
         (["match", "random", "random", "--store", "/"], "/"),

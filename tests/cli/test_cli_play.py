@@ -17,9 +17,9 @@ from rich.text import Text
 from typer.testing import Result
 
 from knightfall.agents import parse_agent
-from knightfall.cli import played_game
+from knightfall.cli import interactive_game
 from knightfall.cli.board_drawing import draw, layout, show
-from knightfall.cli.played_game import InteractiveGame, load, save
+from knightfall.cli.interactive_game import InteractiveGame, load, save
 from knightfall.cli.terminal import verdict
 from knightfall.errors import AgentFailure
 from knightfall.position import Position, Side
@@ -455,7 +455,7 @@ def test_an_agent_that_fails_keeps_the_game(
     broken.write_text("def broken(board, open, me, opp, to_move):\n    return 1 / 0 * me\n")
     refused("play", "--against", f"greedy({broken}:broken)", SMALL)
     with monkeypatch.context() as patch:  # its file could not even be written
-        patch.setattr(played_game, "atomic_write", mock.Mock(side_effect=OSError("disk full")))
+        patch.setattr(interactive_game, "atomic_write", mock.Mock(side_effect=OSError("disk full")))
         failed = run("play", "--against", f"greedy({broken}:broken)", SMALL)
     assert failed.exit_code == 2
     warning, error = stderr_of(failed).splitlines()

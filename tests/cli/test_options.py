@@ -158,7 +158,7 @@ ARRIVES = {
     ),
     "course run": Arrives(
         ["course", "run", "game_agent.py"],
-        "knightfall.course.trial.trial.trial",
+        "knightfall.course.trial.submission_tournament.trial",
         dict([
             one("--against", "Random", "opponents", ["Random"]),
             one("--pairs", "11", "pairs", 11),
@@ -190,7 +190,7 @@ ARRIVES = {
     ),
     "course check": Arrives(
         ["course", "check", "game_agent.py"],
-        "knightfall.course.checker.run_checks.examine",
+        "knightfall.course.checker.check_runner.examine",
         dict([
             one("--generation", "2017a", "generation", "2017a"),
             one("--seconds", "2.5", "seconds", 2.5),
@@ -294,7 +294,7 @@ ARRIVES = {
     ),
     "learn chances": Arrives(
         ["learn", "chances", "there"],
-        "knightfall.learning.learn_chances.learn",
+        "knightfall.learning.fit_reply_model.learn",
         dict([
             one("--games", "44", "1", 44),
             one("--seed", "7", "2", 7),

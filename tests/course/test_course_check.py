@@ -21,9 +21,9 @@ from submissions import OLDEST_BOARD
 from knightfall.course.checker import fixtures, get_move_checks, search_checks
 from knightfall.course.checker import textbook_search as textbook
 from knightfall.course.checker.check_report import CHECKS, Examination, Finding, read_outcome
+from knightfall.course.checker.check_runner import examine
 from knightfall.course.checker.fixtures import Place
 from knightfall.course.checker.recording_board import Watch, scrambled
-from knightfall.course.checker.run_checks import examine
 from knightfall.course.scores import improved_score
 from knightfall.isolation.host_process import Broken
 from knightfall.position import Position

@@ -11,7 +11,7 @@ from submissions import write
 
 from knightfall.course.checker import successor_checks
 from knightfall.course.checker.check_report import SUCCESSOR_CHECKS, Examination
-from knightfall.course.checker.run_checks import examine
+from knightfall.course.checker.check_runner import examine
 from knightfall.course.checker.submission_api import Subject
 from knightfall.course.generation_successor import GreedyPlayer, Isolation
 

@@ -26,7 +26,7 @@ from knightfall.course.classroom import class_games
 from knightfall.course.classroom.class_games import circle, in_protocol
 from knightfall.course.classroom.class_report import ClassReport
 from knightfall.course.classroom.classroom import hold_class
-from knightfall.course.classroom.lessons import from_json, opinion, to_dict
+from knightfall.course.classroom.game_lessons import from_json, opinion, to_dict
 from knightfall.course.classroom.roster import file_name, near_identical, read_class
 from knightfall.course.trial import successor_games
 from knightfall.course.trial.game_judging import Choice

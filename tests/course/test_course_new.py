@@ -14,7 +14,7 @@ from cli_runner import refused, run
 from handed_in import RIGHT
 
 import knightfall
-from knightfall.course.checker.run_checks import examine
+from knightfall.course.checker.check_runner import examine
 from knightfall.course.commands import FILES, GENERATIONS, begin
 from knightfall.errors import KnightfallError
 

@@ -21,8 +21,8 @@ from knightfall.course import generation_successor, successor_moves
 from knightfall.course.agent import RemoteSubmission
 from knightfall.course.generation_successor import BasePlayer
 from knightfall.course.trial import successor_trial as successor_module
+from knightfall.course.trial.submission_tournament import TrialReport, trial, trial_plan
 from knightfall.course.trial.successor_trial import successor_trial
-from knightfall.course.trial.trial import TrialReport, trial, trial_plan
 from knightfall.display.progress import Progress
 
 FEW = ["--clock", "ticks", "--time", "12ms", "--pairs", "1", "--workers", "0"]
@@ -408,7 +408,7 @@ def test_the_report_says_what_tells_the_generation_and_can_be_corrected(folder: 
     assert "generation oldest: isolation.py beside it keeps rows in __board_state__" in told.stdout
     assert "AssertionError" not in told.stdout
     assert "unknown generation '2018' of the course" in refused(*few, "--generation", "2018")
-    assert "so its generation is not 'successor'" in refused(*few, "--generation", "successor")
+    assert "so it cannot be of generation successor" in refused(*few, "--generation", "successor")
 
 
 def test_a_match_takes_a_generation_for_submissions_that_say_none(folder: Path) -> None:

@@ -15,9 +15,9 @@ from helpers import at_length, some_and_all
 from knightfall.agents import parse_agent
 from knightfall.board import Board
 from knightfall.course import generation_2017a, generation_oldest
+from knightfall.heuristics.c_signature import evaluate_at
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.registry import REGISTRY, published_ids
-from knightfall.heuristics.signature import evaluate_at
 from knightfall.kernel.rules import geometry
 from knightfall.oracle.batch_evaluation import Viewpoint, evaluate
 from knightfall.position import Position, Side

@@ -21,9 +21,9 @@ from submissions import (
 
 from knightfall.agents import parse_agent
 from knightfall.course.generations import generation_named
-from knightfall.course.player import make_player
 from knightfall.course.submission import read_submission, sources
 from knightfall.course.submission_files import find_file, imports_numpy
+from knightfall.course.submission_player import make_player
 from knightfall.errors import KnightfallError
 
 ACTS = """

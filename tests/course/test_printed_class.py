@@ -20,12 +20,12 @@ from knightfall.course.checker.check_report import CHECKS, Examination, Outcome
 from knightfall.course.classroom.class_games import Conditions
 from knightfall.course.classroom.class_report import ClassReport
 from knightfall.course.classroom.class_table import Met, table_of
-from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding, Opinion
+from knightfall.course.classroom.game_lessons import Blunder, Lessons, Misunderstanding, Opinion
 from knightfall.course.classroom.roster import Likeness, Student
 from knightfall.course.generations import generation_named
 from knightfall.course.submission import Submission
 from knightfall.course.trial.game_judging import Judged, Resignations
-from knightfall.course.trial.trial import TrialReport
+from knightfall.course.trial.submission_tournament import TrialReport
 from knightfall.display.numbers import interval, percent, plus_minus
 from knightfall.oracle.grade import WinsKept
 from knightfall.statistics.rates import Share

@@ -27,8 +27,8 @@ from strategies import positions
 
 from knightfall.board import Board
 from knightfall.heuristics import REGISTRY, reachability, staged
+from knightfall.heuristics.c_signature import ready
 from knightfall.heuristics.registry import PARAMETERS, PUBLISHED, STUDIES
-from knightfall.heuristics.signature import ready
 from knightfall.kernel.compile import cache_folder, compile_later
 from knightfall.kernel.rules import NO_LIMIT, geometry, words
 from knightfall.position import Position, Side, other
@@ -470,7 +470,7 @@ def test_a_longest_win_is_a_line_that_fits_the_board(position: Position) -> None
 FROM_A_NEW_PROCESS = """
 import numpy as np
 from knightfall.heuristics import REGISTRY
-from knightfall.heuristics.signature import ready
+from knightfall.heuristics.c_signature import ready
 from knightfall.kernel.compile import compile_later
 from knightfall.kernel.rules import geometry
 from knightfall.kernel.rules import words

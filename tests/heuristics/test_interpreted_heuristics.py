@@ -32,8 +32,8 @@ from knightfall.arena.plan import PairTask
 from knightfall.arena.play import play_pair
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
+from knightfall.heuristics.c_signature import published
 from knightfall.heuristics.evaluator import evaluator
-from knightfall.heuristics.signature import published
 from knightfall.heuristics.user_heuristic import HeuristicWarning, plain_board, warn_once
 from knightfall.kernel.bits import count
 from knightfall.kernel.rules import geometry

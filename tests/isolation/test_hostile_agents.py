@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "torture"))
 from agents import possible, trial
 from hostile_agents import HOSTILE
 
-from knightfall.agents.hosted_agent import read_loaded, read_report, read_value
+from knightfall.agents.agent_protocol import read_loaded, read_report, read_value
 from knightfall.agents.remote_player import TOLERANCE, check_time
 from knightfall.arena.plan import REASONS
 from knightfall.errors import AgentFailure

@@ -68,7 +68,7 @@ def test_it_sees_only_its_own_processes(kind: str, tell: Telling) -> None:
         "{open('/proc/' + name + '/cmdline').read().split(chr(0))[5]"
         " for name in os.listdir('/proc') if name.isdigit()}"
     )
-    assert seen == "{'knightfall.agents.hosted_agent:HostedAgent'}"
+    assert seen == "{'knightfall.agents.agent_protocol:HostedAgent'}"
 
 
 def test_it_has_no_descriptors_but_its_own(kind: str, tell: Telling, tmp_path: Path) -> None:

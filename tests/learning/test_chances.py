@@ -14,7 +14,7 @@ from cli_runner import run
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import RunnerOptions
-from knightfall.learning.learn_chances import (
+from knightfall.learning.fit_reply_model import (
     POPULATION,
     UNSEEN,
     DecisionArrays,
@@ -90,7 +90,7 @@ def test_games_begin_with_openings_of_their_split(monkeypatch: pytest.MonkeyPatc
     """Check that games start from openings of their own split, so that no test opening is learned
     from.
     """
-    from knightfall.learning import learn_chances as room
+    from knightfall.learning import fit_reply_model as room
 
     begun: list[Position] = []
 

@@ -11,11 +11,11 @@ from printed_table import markdown_rows, printed_rows
 from knightfall.display.numbers import interval, percent, plus_minus, signed
 from knightfall.heuristics.model_file import VIEWS
 from knightfall.learning.dataset_card import readme
+from knightfall.learning.fit_reply_model import ChancesReport, ReplyLikelihoods
 from knightfall.learning.fitting import FitReport
-from knightfall.learning.learn_chances import ChancesReport, ReplyLikelihoods
 from knightfall.learning.tune_report import Confirmation, Step, TuneReport
 from knightfall.learning.tune_settings import TuneSettings
-from knightfall.learning.weights import Sum, numbers, read_sum
+from knightfall.learning.weight_vectors import Sum, numbers, read_sum
 from knightfall.opponents.opponent_models import FEATURE_NAMES, OPPONENTS, Chances
 from knightfall.statistics.pairs import of_pairs
 

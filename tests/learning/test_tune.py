@@ -30,7 +30,7 @@ from knightfall.learning import tune_report, tune_settings, tuning
 from knightfall.learning.split import class_splits, classes
 from knightfall.learning.tune_settings import TuneSettings, sample, starts
 from knightfall.learning.tuning import Optimiser, generation_plan, tune
-from knightfall.learning.weights import (
+from knightfall.learning.weight_vectors import (
     decimal,
     measured,
     numbers,

@@ -18,7 +18,7 @@ from knightfall.arena.plan import PairTask
 from knightfall.arena.play import play_pair
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.opponents.agent import ChampionAgent
+from knightfall.opponents.champion_agent import ChampionAgent
 from knightfall.position import Position
 from knightfall.solver.engine import Engine
 

@@ -27,13 +27,13 @@ from knightfall.board import Board
 from knightfall.openings import openings
 from knightfall.oracle import grade as grade_module
 from knightfall.oracle.grade import Grade, grade
-from knightfall.oracle.graded_games import Analyst, draw_openings, phase_of, records_of
-from knightfall.oracle.measures import (
+from knightfall.oracle.grade_statistics import (
     Scored,
     auc,
     clustered_error,
     quantile_bins,
 )
+from knightfall.oracle.graded_games import Analyst, draw_openings, phase_of, records_of
 from knightfall.position import Position
 from knightfall.search.budget import Report
 from knightfall.solver.solve import Solver

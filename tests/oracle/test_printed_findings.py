@@ -22,7 +22,7 @@ from knightfall.oracle.check import (
     _truth_result,
 )
 from knightfall.oracle.grade import FirstBlunder, Grade, Reliability, WinsKept
-from knightfall.oracle.measures import Auc, Bin
+from knightfall.oracle.grade_statistics import Auc, Bin
 from knightfall.position import Position
 from knightfall.statistics.rates import Share
 

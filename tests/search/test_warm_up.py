@@ -16,7 +16,7 @@ import pytest
 MEASURED = """
 import json, os, sys, threading
 from knightfall.kernel import rules
-import knightfall.search.table as table
+import knightfall.search.transposition_table as table
 import knightfall.solver.atlas as atlas
 import knightfall.solver.engine as engine
 from knightfall.agents import parse_agent

@@ -24,7 +24,7 @@ import knightfall.solver as package
 from knightfall.board import Board
 from knightfall.kernel.rules import GEOMETRY, geometry, words
 from knightfall.position import Position
-from knightfall.solver import distance, proof_table, reflection, winloss
+from knightfall.solver import game_length, proof_table, reflection, winloss
 from knightfall.solver.proof_table import DTYPE, STATE
 
 # -- the smallest parts ----------------------------------------------------------------------
@@ -146,7 +146,7 @@ SIGNATURES: dict[ModuleType, dict[str, Any]] = {
         "mover_wins": BOOL(GEOMETRY, STATE, *PLACE),
         "who_wins": I64(ONE_BOARD, ONE_STATE, *PLACE),
     },
-    distance: {
+    game_length: {
         "_over_in_two": BOOL(GEOMETRY, U64, U64, U64),
         "_lower": BOOL(GEOMETRY, STATE, U64, U64, U64, I64, I64),
         "_upper": BOOL(GEOMETRY, STATE, *PLACE, I64, I64, I64),

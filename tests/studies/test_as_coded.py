@@ -20,10 +20,10 @@ from knightfall.agents import parse_agent
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics import REGISTRY
+from knightfall.heuristics.c_signature import evaluate_at
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.expression import parse_heuristic
 from knightfall.heuristics.registry import LEARNED_HEURISTICS, PARAMETERS, PUBLISHED, published_ids
-from knightfall.heuristics.signature import evaluate_at
 from knightfall.kernel.rules import RULES, geometry, rules_of, words
 from knightfall.position import Position, Side
 from knightfall.studies import as_coded

@@ -9,7 +9,7 @@ import pytest
 
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.registry import published_ids
-from knightfall.studies.costs import (
+from knightfall.studies.node_costs import (
     COMPILED_FILE,
     LARGE_FILE,
     WISH_FILE,

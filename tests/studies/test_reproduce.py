@@ -38,9 +38,9 @@ from knightfall.studies import plans
 from knightfall.studies.claims import ONCE, meaning
 from knightfall.studies.common_sections import needed_section
 from knightfall.studies.comparisons import MARKS
-from knightfall.studies.costs import compiled_costs
 from knightfall.studies.document import rendered
 from knightfall.studies.markdown import BEGIN, END
+from knightfall.studies.node_costs import compiled_costs
 from knightfall.studies.oracle_grades import HeuristicGrade
 from knightfall.studies.playing_conditions import Condition
 from knightfall.studies.published import Claim, read_studies, studies

@@ -16,7 +16,7 @@ from knightfall.arena.play import play_pair
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.kernel.rules import POCKET
 from knightfall.position import Position
-from knightfall.studies.costs import student_costs
+from knightfall.studies.node_costs import student_costs
 from knightfall.studies.student_options import CHOICES, StudentOptions
 
 EVERY = [

@@ -12,7 +12,7 @@ import pytest
 
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.registry import published_ids
-from knightfall.studies.costs import (
+from knightfall.studies.node_costs import (
     BOARDS,
     STUDENT_FILE,
     StudentCosts,
@@ -164,7 +164,7 @@ def test_the_page_tells_what_is_on_record() -> None:
 def test_looking_costs_up_loads_no_compiler() -> None:
     code = """
 import sys
-from knightfall.studies.costs import student_costs
+from knightfall.studies.node_costs import student_costs
 student_costs("early", "open+static_reach(1/20)")
 assert "numba" not in sys.modules
 """

@@ -28,6 +28,7 @@ from arena_helpers import ENGINE, VERSIONS, fake_pair, fake_plan, fake_run
 from torture.forged_stores import SWAPS, changed, endless, forge_schema, orphaned
 from torture.mutations import JUNK_VALUES, changed_somewhere, damaged
 
+from knightfall.arena.engine_version import engine
 from knightfall.arena.export_run import export_lines
 from knightfall.arena.import_run import import_run
 from knightfall.arena.plan import Plan
@@ -36,27 +37,26 @@ from knightfall.arena.results import results
 from knightfall.arena.store import Run, Store
 from knightfall.arena.store_file import IN_MEMORY, RUN_TABLES
 from knightfall.arena.stored_games import scoresheet
-from knightfall.arena.version import engine
 from knightfall.board import Board
-from knightfall.cli.played_game import load
-from knightfall.course.classroom import lessons
-from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding, Opinion
+from knightfall.cli.interactive_game import load
+from knightfall.course.classroom import game_lessons
+from knightfall.course.classroom.game_lessons import Blunder, Lessons, Misunderstanding, Opinion
 from knightfall.display.printable import json_line
 from knightfall.errors import KnightfallError
 from knightfall.notation import read_game_file
 from knightfall.openings import openings, read_book
-from knightfall.reading import decoded, read_text
 from knightfall.solver import atlas
 from knightfall.solver.atlas_build import Builder
 from knightfall.solver.certificate import certify
 from knightfall.solver.verify import Refused, verify
-from knightfall.studies import condition_trials as trials
+from knightfall.studies import condition_likelihood as trials
 from knightfall.studies import oracle_grades as grades
-from knightfall.studies.costs import read_costs, read_student_costs
 from knightfall.studies.fit_conditions import read_fits
+from knightfall.studies.node_costs import read_costs, read_student_costs
 from knightfall.studies.playing_conditions import Condition
 from knightfall.studies.published import read_studies
 from knightfall.studies.published import studies as published_studies
+from knightfall.untrusted_input import decoded, read_text
 
 SOURCE = Path(atlas.__file__).parents[1]
 
@@ -126,7 +126,9 @@ def kinds(folder: Path) -> dict[str, Kind]:
         "fits (json)": Kind(_shipped("studies/data/fitted.json"), _read_fits),
         "trials": Kind([_trials()], _read_trials),
         "grades": Kind([_grades()], _read_grades),
-        "lessons of a class": Kind([_lessons()], lambda path: lessons.from_json(read_text(path))),
+        "lessons of a class": Kind(
+            [_lessons()], lambda path: game_lessons.from_json(read_text(path))
+        ),
     }
 
 
@@ -235,7 +237,7 @@ def _lessons() -> bytes:
         blunders=(Blunder(fen, "MM_Open", 7, "a4", 12, "b3", 13, 2),),
         opinion=Opinion(5.5, 12, 0.4, deepest),
     )  # fmt: skip
-    return json_line(lessons.to_dict(whole)).encode()
+    return json_line(game_lessons.to_dict(whole)).encode()
 
 
 def _grades() -> bytes:

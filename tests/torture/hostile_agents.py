@@ -215,9 +215,9 @@ BAD_TIMES = (
     ),
     Hostile(
         "lies about the time",
-        "from knightfall.agents import hosted_agent\n"
-        "real = hosted_agent.asdict\n"
-        "hosted_agent.asdict = lambda report: {**real(report), 'seconds': -1e9}\n"
+        "from knightfall.agents import agent_protocol\n"
+        "real = agent_protocol.asdict\n"
+        "agent_protocol.asdict = lambda report: {**real(report), 'seconds': -1e9}\n"
         "libc.usleep(400_000)\n"
         "return position.legal_moves[0]",
         "timeout",
@@ -233,7 +233,7 @@ BAD_TALK = (
         "shouts",
         "shout(b'garbage\\n')\nreturn 'a1'",
         "crash",
-        "a line without a request",
+        "an answer to no request",
         quick=True,
     ),
     Hostile(
@@ -244,32 +244,32 @@ BAD_TALK = (
         quick=True,
     ),
     Hostile(
-        "only ends lines", "while True: shout(b'\\n' * 65536)", "crash", "a line without a request"
+        "only ends lines", "while True: shout(b'\\n' * 65536)", "crash", "an answer to no request"
     ),
     Hostile(
         "speaks as it was spoken of old",
         'shout(b\'{"number": 1, "reason": "no moves", "detail": ""}\\n\')\ntime.sleep(9)',
         "crash",
-        "a line without a request",
+        "an answer to no request",
     ),
     Hostile(
         "forges a reason",
         'shout(word() + b\' {"reason": "no moves", "detail": ""}\\n\')\ntime.sleep(9)',
         "crash",
-        "the reason 'no moves'; expected timeout",
+        "the unknown failure reason 'no moves'; expected timeout",
         quick=True,
     ),
     Hostile(
         "forges a reason that is a list",
         'shout(word() + b\' {"reason": [[]], "detail": {}}\\n\')\ntime.sleep(9)',
         "crash",
-        "the reason a list; expected timeout",
+        "the unknown failure reason a list; expected timeout",
     ),
     Hostile(
         "forges a report",
-        "from knightfall.agents import hosted_agent\n"
-        "real = hosted_agent.asdict\n"
-        "hosted_agent.asdict = lambda report: {**real(report), 'depth': -5, 'nodes': 10**30}\n"
+        "from knightfall.agents import agent_protocol\n"
+        "real = agent_protocol.asdict\n"
+        "agent_protocol.asdict = lambda report: {**real(report), 'depth': -5, 'nodes': 10**30}\n"
         "return position.legal_moves[0]",
         "crash",
         '"depth" must be a whole number from 0 to 10000, not -5',
@@ -277,17 +277,17 @@ BAD_TALK = (
     ),
     Hostile(
         "forges a line",
-        "from knightfall.agents import hosted_agent\n"
-        "real = hosted_agent.asdict\n"
-        "hosted_agent.asdict = lambda report: {**real(report), 'pv': ['\\x1b[2J'] * 9}\n"
+        "from knightfall.agents import agent_protocol\n"
+        "real = agent_protocol.asdict\n"
+        "agent_protocol.asdict = lambda report: {**real(report), 'pv': ['\\x1b[2J'] * 9}\n"
         "return position.legal_moves[0]",
         "crash",
         "with unknown cells",
     ),
     Hostile(
         "says too little",
-        "from knightfall.agents import hosted_agent\n"
-        "hosted_agent.asdict = lambda report: {'move': report.move}\n"
+        "from knightfall.agents import agent_protocol\n"
+        "agent_protocol.asdict = lambda report: {'move': report.move}\n"
         "return position.legal_moves[0]",
         "crash",
         '"score" is missing',

@@ -24,12 +24,12 @@ from knightfall.oracle.annotate import annotate
 from knightfall.oracle.grade import grade
 from knightfall.oracle.graded_games import Decision, Record
 from knightfall.position import Position
-from knightfall.reading import check
+from knightfall.untrusted_input import check
 from knightfall.web.lab.agent_names import agent_named, heuristic_named, listed_name, short_names
 from knightfall.web.lab.gradings import Gradings
 from knightfall.web.lab.guard import MOST_BYTES, RequestRefused
 from knightfall.web.lab.jobs import LabJob
-from knightfall.web.lab.lab import Lab, Tabs
+from knightfall.web.lab.lab_state import Lab, Tabs
 from knightfall.web.lab.openapi import ENDPOINTS, description
 from knightfall.web.lab.schemas import read_body, shape_of
 from knightfall.web.lab.server import Address

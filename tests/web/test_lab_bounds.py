@@ -10,7 +10,7 @@ import pytest
 
 from knightfall.heuristics import REGISTRY
 from knightfall.web.lab import agent_pool, api, jobs, schemas
-from knightfall.web.lab import lab as tabs
+from knightfall.web.lab import lab_state as tabs
 from knightfall.web.lab.guard import MOST_BYTES, Guard, RequestRefused
 from knightfall.web.lab.server import Address
 

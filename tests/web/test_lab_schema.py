@@ -24,7 +24,7 @@ from schemathesis.specs.openapi.checks import ignored_auth, positive_data_accept
 from knightfall import __version__  # noqa: E402
 from knightfall.web.lab.application import application  # noqa: E402
 from knightfall.web.lab.jobs import LabJob  # noqa: E402
-from knightfall.web.lab.lab import Lab  # noqa: E402
+from knightfall.web.lab.lab_state import Lab  # noqa: E402
 from knightfall.web.lab.openapi import description  # noqa: E402
 from knightfall.web.lab.server import listen  # noqa: E402
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from knightfall.agents import parse_agent
-from knightfall.web import ladder
+from knightfall.web import rate_opponents
 
 
 def test_the_ratings_of_a_league_are_written(
@@ -25,14 +25,14 @@ def test_the_ratings_of_a_league_are_written(
         return SimpleNamespace(interrupted=len(played) > 1, ratings=ratings)
 
     monkeypatch.setattr("knightfall.arena.api.league", league)
-    monkeypatch.setattr(ladder, "FILE", tmp_path / "ladder.json")
+    monkeypatch.setattr(rate_opponents, "FILE", tmp_path / "ladder.json")
     monkeypatch.setattr("sys.argv", ["ladder", "7", "8"])
-    ladder.main()
+    rate_opponents.main()
     found = json.loads((tmp_path / "ladder.json").read_text())
-    assert [(row["name"], row["agent"]) for row in found] == list(ladder.LADDER)
+    assert [(row["name"], row["agent"]) for row in found] == list(rate_opponents.LADDER)
     assert [row["elo"] for row in found] == [round(100.04 * at - 50, 1) for at in range(len(found))]
     assert [row["error"] for row in found] == [round(10.06 + at, 1) for at in range(len(found))]
-    assert [row["name"] for row in found if row["usual"]] == [ladder.USUAL]
+    assert [row["name"] for row in found if row["usual"]] == [rate_opponents.USUAL]
     # No agent of the league goes by the clock, so that it repeats.
     assert [parse_agent(agent).budget.time for agent in played[0]] == [None] * len(found)
     for row, line in zip(found, capsys.readouterr().out.splitlines(), strict=True):
@@ -40,5 +40,5 @@ def test_the_ratings_of_a_league_are_written(
         assert line.endswith(f" {row['elo']:.0f} ± {row['error']:.0f}  {row['agent']}")
     before = (tmp_path / "ladder.json").read_bytes()
     with pytest.raises(KeyboardInterrupt):
-        ladder.main()
+        rate_opponents.main()
     assert (tmp_path / "ladder.json").read_bytes() == before

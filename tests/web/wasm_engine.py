@@ -21,7 +21,7 @@ from knightfall.heuristics.expression import (
 )
 from knightfall.kernel.rules import NO_LIMIT, words
 from knightfall.position import Position
-from knightfall.search.table import size_for
+from knightfall.search.transposition_table import size_for
 from knightfall.web.engine.build import ABOUT, ENGINE
 
 PAGE = 1 << 16

@@ -263,7 +263,7 @@ class Agent:
         """Return the same agent with each path replaced by what `moved` returns for it.
 
         The second argument of `moved` is whether symbolic links are followed when the
-        file is loaded.  Former versions of files, which git holds, keep their paths.
+        file is loaded.  Files of a git revision keep their paths.
         """
         if not self.users_functions:
             return self
@@ -280,7 +280,7 @@ class Agent:
     def private_copy(self) -> PrivateCopy | None:
         """Copy its files for one process, if they are copies in a snapshot themselves; else None.
 
-        So the code of a user's file is not told where the snapshot is.
+        So the user's code cannot find out where the snapshot is.
         """
         trees = {snapshot_root(path) for path in self.files} - {""}
         if not trees:

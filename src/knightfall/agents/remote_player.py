@@ -17,8 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from knightfall.agents.agent_protocol import HOSTED, read_loaded, read_report, read_value
 from knightfall.agents.base import Agent
-from knightfall.agents.hosted_agent import HOSTED, read_loaded, read_report, read_value
 from knightfall.agents.parse import parse_agent
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
@@ -37,7 +37,7 @@ PATIENT_NODES, LONGEST = 50_000, 24 * 3600.0
 """Node budget above which that limit grows in proportion, and the longest limit in seconds."""
 
 COUNTED = 20.0
-"""Seconds that a move by a counted clock may take: many times what it needs, on a busy machine."""
+"""Seconds that a move may take if its clock counts calls; it needs far less on a busy machine."""
 
 TOLERANCE = 0.01
 """Seconds allowed beyond the limit, for the transfer between processes."""
@@ -61,7 +61,7 @@ def move_limit(agent: Agent, patience: float = PATIENCE) -> float | None:
 def check_time(
     report: Report, limit: float | None, who: str = "", computed: float = math.inf
 ) -> Report:
-    """Return the report.  Raise an `AgentFailure` if it took longer than `limit` + `TOLERANCE`.
+    """Raise an `AgentFailure` if a report took longer than `limit` + `TOLERANCE`; else return it.
 
     `computed` is the processor time used, if known; it counts instead of the elapsed time if it is
     smaller, because the rest was spent waiting for a core.
@@ -116,7 +116,7 @@ class AgentProcess(HostProcess):
             self.prepare({"ask": "board", "board": [board.width, board.height]})
 
     def plays(self, position: Position, seed: int) -> bool:
-        """Return whether a position continues the current game, two plies after the last one."""
+        """Return whether a position follows the last one of the current game by two plies."""
         if not self.playing or self._last is None or self._last[0] != seed:
             return False
         before = self._last[1]

@@ -1,4 +1,4 @@
-"""Play matches, tournaments, leagues and worths, and return their reports.
+"""Play matches, tournaments and leagues, measure heuristics (`worth`), and return the reports.
 
 Agents are strings, or `Agent` values.  Nothing is written unless `store` names a file; then a call
 that was interrupted continues where it stopped, and a finished one returns its report at once.
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from knightfall.agents import Agent, cached_agent
 from knightfall.agents.parse import borrowed
-from knightfall.arena import version
+from knightfall.arena import engine_version
 from knightfall.arena.plan import Entrant, Openings, Plan, league_plan, match_plan
 from knightfall.arena.reports import KINDS
 from knightfall.arena.reports.league import LeagueReport
@@ -45,8 +45,8 @@ from knightfall.display.progress import progress
 from knightfall.display.report import Part, rendered
 from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import RunnerOptions
-from knightfall.machine import cores
 from knightfall.openings import checked_book, read_book
+from knightfall.processor_cores import cores
 from knightfall.search.budget import Budget, read_budget
 from knightfall.statistics.sprt import Sprt
 from knightfall.user_files import original_paths
@@ -214,7 +214,7 @@ Kind = TypeVar("Kind", bound=RunReport)
 
 
 def _openings(how: RunOptions) -> Openings:
-    """Read and check the book, and return the options about openings as a plan takes them."""
+    """Read and check the opening book; return the options for openings as fields of `Plan`."""
     if how.book is None:
         fens: tuple[str, ...] = ()
     elif isinstance(how.book, str | os.PathLike):
@@ -262,7 +262,7 @@ def _is_finished(plan: Plan, store: AStore) -> bool:
     if store is None:
         return False
     with suppress(KnightfallError), Store.open(store, read_only=True) as known:
-        run = known.find(plan, version.engine())
+        run = known.find(plan, engine_version.engine())
         return run is not None and run.finished is not None
     return False
 
@@ -293,22 +293,23 @@ def check(plan: Plan, options: RunnerOptions, notice: Notice = ignore_notice) ->
 def check_runner(options: RunnerOptions, plan: Plan) -> None:
     """Raise a `KnightfallError` if a plan cannot be played with these options.
 
-    Games by the clock need a core each, or they would disturb one another.  A heuristic that was
-    declared in this process, for example in a notebook, cannot be played in another one.
+    Games by the wall clock need one core per worker, or they would disturb one another.  A
+    heuristic that was declared in this process, for example in a notebook, cannot be played in
+    another one.
     """
     options.check()
     agents = [cached_agent(entrant.agent) for entrant in plan.entrants]
     here = [agent for agent in agents if agent.is_process_local]
     if here and (options.workers or options.leaves):
         raise KnightfallError(
-            f"{here[0].name} uses a heuristic that was declared in this process, which other "
-            "processes do not have: play with workers=0, or put it into a file"
+            f"{here[0].name} uses a heuristic declared in this process, which worker processes "
+            "cannot load: set workers=0, or move the heuristic into a file"
         )
     timed = [agent for agent in agents if agent.timed]
     if timed and (options.workers or 0) > cores():
         raise KnightfallError(
-            f"workers={options.workers}: games by the clock need a core each, and there are "
-            f"{cores()} ({timed[0].name} plays by the clock)"
+            f"workers={options.workers}: games by the wall clock need one core per worker, and "
+            f"this machine has {cores()} ({timed[0].name} plays by the wall clock)"
         )
 
 
@@ -333,14 +334,14 @@ def play(
         notice(text)
     if plan.exhausted:
         notice(_too_few_openings(plan))
-    engine = version.engine()
+    engine = engine_version.engine()
     known = None if again else store.find(plan, engine)
     if known is not None and known.finished:
         notice(f"run {known.id} was played before; --again plays it anew")
         return known, False
     # The runner starts before the run is stored, because a cluster may not answer.
     with from_snapshot(options, plan, notice) as runner:
-        run = store.begin(plan, engine, version.versions(), again=again)
+        run = store.begin(plan, engine, engine_version.versions(), again=again)
         if run.played:
             notice(f"continuing run {run.id} after {plan.so_far(run.played)}")
         try:
@@ -377,7 +378,7 @@ def play_all(
     """
     combined = combined_plan(plans)
     check_runner(options, combined)
-    engine, versions = version.engine(), version.versions()
+    engine, versions = engine_version.engine(), engine_version.versions()
     found = [None if again else store.find(plan, engine) for plan in plans]
     notice(_stored_and_new(plans, found))
     runs: list[Run] = []
@@ -411,7 +412,7 @@ def _stored_and_new(plans: Sequence[Plan], found: Sequence[Run | None]) -> str:
 
 
 def combined_plan(plans: Sequence[Plan]) -> Plan:
-    """Return the longest of some plans with the entrants of all, for the choice of a runner."""
+    """Return the longest plan, with the entrants of all; it decides which runner is chosen."""
     entrants: dict[str, Entrant] = {}
     for plan in plans:
         for entrant in plan.entrants:
@@ -452,7 +453,7 @@ def _progress_of(runs: Sequence[Run | Plan], show: bool) -> Iterator[OnPairs]:
 
 
 def _so_far(boards: Sequence[Scoreboard]) -> Iterable[Part]:
-    """Return the live view of the first scoreboard, if there is one yet."""
+    """Return the live report of the first run, or a placeholder before the first pair."""
     return KINDS[boards[0].plan.kind].live(boards[0]) if boards else ["preparing …"]
 
 

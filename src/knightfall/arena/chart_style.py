@@ -23,10 +23,10 @@ from matplotlib.figure import Figure
 
 from knightfall.agents import agent_parts
 from knightfall.arena.plan import Entrant
+from knightfall.arena.report_statistics import short_names, shortened
 from knightfall.arena.results import Results
-from knightfall.arena.standings import short_names, shortened
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write, check_output
+from knightfall.user_folders import atomic_write, check_output
 
 Floats = npt.NDArray[np.float64]
 P = ParamSpec("P")

@@ -33,9 +33,9 @@ from knightfall.arena.chart_style import (
     styled,
 )
 from knightfall.arena.chart_style import save as save
+from knightfall.arena.report_statistics import pair_statistics, standings
 from knightfall.arena.results import Results
 from knightfall.arena.run_loop import test_of
-from knightfall.arena.standings import pair_statistics, standings
 from knightfall.arena.worth import Level, Measure, levels
 from knightfall.display.numbers import count, plus_minus, signed
 from knightfall.errors import KnightfallError, nearest

@@ -30,8 +30,8 @@ from knightfall.arena.stored_games import scoresheet
 from knightfall.display.printable import csv_cell, json_line
 from knightfall.display.progress import OnProgress, ignore_progress
 from knightfall.errors import KnightfallError
-from knightfall.extras import require
-from knightfall.files import atomic_draft, check_output
+from knightfall.optional_dependencies import require
+from knightfall.user_folders import atomic_draft, check_output
 
 FORMATS = ("csv", "jsonl", "parquet", "text")
 RUN_FORMAT = "knightfall run 1"

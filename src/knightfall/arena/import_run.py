@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from knightfall.arena import version
+from knightfall.arena import engine_version
 from knightfall.arena.export_run import RUN_FORMAT
 from knightfall.arena.plan import (
     COLUMN_FORMATS,
@@ -37,8 +37,8 @@ from knightfall.display.progress import OnProgress, ignore_progress
 from knightfall.errors import KnightfallError
 from knightfall.notation import Scoresheet
 from knightfall.position import Position, other
-from knightfall.reading import MOST as MOST_STORED
-from knightfall.reading import (
+from knightfall.untrusted_input import MOST as MOST_STORED
+from knightfall.untrusted_input import (
     Items,
     OneOf,
     Whole,
@@ -127,7 +127,7 @@ class RunFile:
         )
         a, b = plan.entrants[match.a].agent, plan.entrants[match.b].agent
         task = PairTask(number, a, b, opening.fen, seed)
-        if self.head.engine == version.engine():
+        if self.head.engine == engine_version.engine():
             _must(
                 task == plan.task(number), f"pair {number} of this plan has another opening or seed"
             )
@@ -147,7 +147,7 @@ class RunFile:
             if len(line) > LONGEST_LINE:
                 raise KnightfallError(
                     f"{str(self.path)!r}, line {number} has more than {LONGEST_LINE:,} bytes: only "
-                    "files that export wrote are accepted"
+                    "files written by 'runs export --format jsonl' are accepted"
                 )
             yield number, decoded(line, self.path)
 
@@ -280,7 +280,7 @@ def _from_json(content: Any, task: PairTask, replay: bool) -> GameRecord:
 def _checked_cells(
     task: PairTask, moves: list[str], winner: Any, reason: str, replay: bool
 ) -> bytes:
-    """Return the cells moved to.
+    """Return the moves of a game as bytes, one cell number each.
 
     With `replay`, raise a `KnightfallError` if a move is illegal or the end is wrong.
     """
@@ -338,6 +338,6 @@ def _refuse_known(store: Store, file: RunFile) -> None:
     _, known = store.latest(file.head.key)
     if known is not None:
         raise KnightfallError(
-            f"{file.path}: run {known} in {store.file.path} has the same plan and engine; "
-            "--again adds it as another run"
+            f"{file.path}: run {known} in {store.file.path} has the same plan and engine "
+            "version; --again adds a second copy"
         )

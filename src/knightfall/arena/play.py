@@ -27,15 +27,15 @@ from knightfall.errors import AgentFailure, KnightfallError, RunnerFailure
 from knightfall.isolation import sandbox
 from knightfall.kernel.interrupt import CLOCK
 from knightfall.kernel.rules import rules_of, words
-from knightfall.machine import ENOUGH, wait_for_core
 from knightfall.position import Position, Side, other
+from knightfall.processor_cores import ENOUGH, wait_for_core
 from knightfall.search import run_search
 from knightfall.search.budget import Report
 from knightfall.search.game_loop import GAME_DTYPE, RESIGNED, TAMPERED, TOO_LATE, play
 from knightfall.search.run_search import board_for, settings_for
 from knightfall.search.search_state import DTYPE as STATE_DTYPE
 from knightfall.search.search_state import SETTINGS_DTYPE
-from knightfall.search.table import new_table
+from knightfall.search.transposition_table import new_table
 
 if TYPE_CHECKING:
     from knightfall.heuristics.evaluator import Evaluator

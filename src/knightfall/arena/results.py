@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from knightfall.agents import agent_parts, submissions, time_control
 from knightfall.arena.plan import REASONS, Entrant, Plan, Reason, may_repeat
-from knightfall.arena.standings import (
+from knightfall.arena.report_statistics import (
     EntrantRatings,
     PairOutcomes,
     outcomes_of,

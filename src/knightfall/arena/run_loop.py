@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from knightfall.arena.plan import PairRecord, Plan, may_repeat
-from knightfall.arena.standings import (
+from knightfall.arena.report_statistics import (
     BaselineComparison,
     EntrantRatings,
     PairOutcomes,
@@ -105,7 +105,7 @@ class Scoreboard:
     """The counts of a run so far, for the live display and for the rule that may end it.
 
     `counts` holds, for each match, the pairs that ended LL, WL and WW for its first entrant;
-    `outcomes` is the array that `standings.outcomes_of` returns.
+    `outcomes` is the array that `report_statistics.outcomes_of` returns.
     """
 
     plan: Plan
@@ -167,7 +167,7 @@ class Rule:
         return None
 
     def update(self, counts: Counts, outcomes: array[int]) -> None:
-        """Update the verdict; `outcomes` has an item per pair (see `standings.outcomes_of`)."""
+        """Update the verdict; see `report_statistics.outcomes_of` for `outcomes`."""
 
     def outcome(self) -> dict[str, Any]:
         """Return the rule's name and its verdict, for the store.
@@ -237,7 +237,7 @@ depend on each other (Bonferroni); the rest allows for estimated errors.
 
 
 class RankingRule(PeriodicRule):
-    """Ends a league when each two neighbours in the ranking differ significantly.
+    """Ends a league when every two neighbours in the ranking differ significantly.
 
     A difference that is known to within `error` Elo is also enough.  The rule looks after 20 rounds
     and then each time a tenth more are played, and corrects for it by `LOOKING_FACTOR`.
@@ -250,7 +250,7 @@ class RankingRule(PeriodicRule):
         self.error = error
 
     def look(self, outcomes: PairOutcomes) -> None:
-        """Set the verdict if all differences of neighbours are significant or known well enough."""
+        """Set the verdict if each difference of neighbours is significant or its error small."""
         ratings = rate_entrants(self.plan, outcomes)
         ranking = ratings.ranking(range(len(self.plan.entrants)))
         for better, worse in pairwise(ranking):

@@ -28,6 +28,7 @@ from uuid import uuid4
 
 from knightfall.agents import Agent, cached_agent
 from knightfall.agents.remote_player import PATIENCE
+from knightfall.arena.engine_version import engine
 from knightfall.arena.plan import PairRecord, PairTask, Plan
 from knightfall.arena.play import (
     check_agents,
@@ -39,11 +40,10 @@ from knightfall.arena.play import (
 )
 from knightfall.arena.run_options import Notice
 from knightfall.arena.snapshot import Snapshot
-from knightfall.arena.version import engine
 from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import MOST_WORKERS, POLLING, Closing, Job, RunnerOptions
-from knightfall.machine import cores, load
 from knightfall.position import Position
+from knightfall.processor_cores import cores, load
 from knightfall.user_files import original_paths
 
 CHUNK_SECONDS, REMOTE_CHUNK_SECONDS = 0.2, 0.5
@@ -294,7 +294,7 @@ def runner_for(options: RunnerOptions, agents: Sequence[str]) -> Runner:
 
 
 def _seconds(plan: Plan) -> float:
-    """Estimate the seconds that the games of a plan take by the clock.
+    """Estimate the seconds that the games of a plan take, from the agents' time limits.
 
     Each side is assumed to make one move for every three cells of the board.
     """
@@ -306,7 +306,7 @@ def _seconds(plan: Plan) -> float:
 
 
 def _warn_of_load(timed: Agent, notice: Notice) -> None:
-    """Warn by a notice if other processes would disturb games by the clock."""
+    """Print a warning if agents with a time limit would be disturbed by other processes."""
     busy = load()
     if busy is not None and busy > BUSY * cores():
         number = f"{cores()} {'core' if cores() == 1 else 'cores'}"
@@ -345,7 +345,7 @@ class SnapshotRunner(Closing):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Pairs that are handed out together; `strikes` counts the workers that died with them."""
+    """Pairs that one worker plays; `strikes` counts the workers that died or stalled with them."""
 
     tasks: tuple[PairTask, ...]
     strikes: int = 0
@@ -357,7 +357,7 @@ class Chunk:
 
 
 class ChunkQueue:
-    """The pairs still to be played, as `Work` for a pool; those that lost a worker come first.
+    """The pairs still to be played, as `Work` for a pool; pairs whose worker died come first.
 
     Every chunk that was taken must be reported as `done`, `lost` or not begun (`put_back`).  Chunks
     are meant to take `seconds` and have at most `most` pairs.  `engine_and_run`, the engine's
@@ -454,9 +454,9 @@ class ChunkQueue:
         if total >= HOPELESS_AFTER:
             task = chunk.tasks[0]
             raise KnightfallError(
-                f"pair {task.number} ({task.a} against {task.b}) cannot be played: {total} workers "
-                "died with it, even with each agent in a process of its own; the last one "
-                f"{exit_status}"
+                f"pair {task.number} ({task.a} against {task.b}) cannot be played: {total} worker "
+                "processes died while playing it, even with each agent in its own process; the "
+                f"last one {exit_status}"
             )
         if total >= CAREFUL_AFTER:
             self._suspects |= _watched(chunk)
@@ -487,7 +487,7 @@ def _watched(chunk: Chunk) -> set[str]:
 
 
 def _clock_time(task: PairTask) -> float:
-    """Return the most seconds that a pair can take by the clock; 0 without a time budget."""
+    """Return the longest time of a pair in seconds, from the agents' time limits; 0 without any."""
     seconds = sum(cached_agent(text).budget.seconds or 0.0 for text in (task.a, task.b))
     return seconds * Position.from_fen(task.opening).board.cells if seconds else 0.0
 

@@ -2,7 +2,8 @@
 
 A snapshot is taken when the plan of a run is made, before any code of the files runs.  The plan
 names the original files with the hashes of their copies; only the agents that are loaded name the
-copies.  So a run keeps the text that it began with, in whatever process its games are played.
+copies.  So a run uses the files as they were when it began, in whatever process its games are
+played.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from knightfall.arena.plan import Entrant, PairTask, Plan, file_hash
 from knightfall.arena.run_options import Notice, ignore_notice
 from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError
-from knightfall.files import locked, make_private
 from knightfall.isolation import sigint
 from knightfall.isolation.scratch_folder import copy_beside
 from knightfall.user_files import original_paths, snapshot_root, snapshots_folder
+from knightfall.user_folders import locked, make_private
 
 MOST_LINKS = 1000
 """Most entries of a folder that a snapshot links."""
@@ -56,7 +57,7 @@ class Snapshot:
         self._agents: dict[str, str] = {}
         self._entered = ""  # the tree of the working folder
 
-    # -- what a run asks for ---------------------------------------------------------------
+    # -- agents and files from the copies --------------------------------------------------
 
     def agent(self, text: str) -> str:
         """Return an agent's string that names copies; they are made at the first call."""
@@ -71,22 +72,22 @@ class Snapshot:
     def plan(self, plan: Plan) -> Plan:
         """Return the same plan with agents that play from the copies.
 
-        Raise a `KnightfallError` if a file does not have the text for which the plan was made.
+        Raise a `KnightfallError` if a file was edited since the plan was made.
         """
         now = self.files(plan.entrants)
         for path, expected in plan.files.items():
             if now.get(path) != expected:
                 raise KnightfallError(
-                    f"{path} was edited since the run began, and its new text makes another run: "
-                    "start a new one"
+                    f"{path} was edited since the run began; the edited file belongs to a new run: "
+                    "start one"
                 )
         moved = (Entrant(self.agent(one.agent), one.name) for one in plan.entrants)
         return replace(plan, entrants=tuple(moved))
 
     def enter(self) -> None:
-        """Change to a copy of the working folder, so that relative names mean copies.
+        """Change to a copy of the working folder, so that relative paths lead to copies.
 
-        Files are copied when an agent that is loaded reads them; until then they are links.
+        A file is copied when an agent reads it while loading; until then it is a symbolic link.
         """
         here = os.getcwd()
         tree = self._tree(f"working folder {here}")
@@ -253,7 +254,7 @@ _current: ContextVar[Snapshot | None] = ContextVar("snapshot", default=None)
 
 @contextmanager
 def run_snapshot(notice: Notice = ignore_notice) -> Iterator[Snapshot]:
-    """Yield the snapshot of the run under way; outside of a run, a new one, removed afterwards.
+    """Yield the current run's snapshot; outside of a run, a new one, removed afterwards.
 
     Errors raised in the block name the original files.  When a new snapshot ends, notices name the
     files that were edited meanwhile.
@@ -312,7 +313,7 @@ def _new_folder() -> tuple[str, IO[str] | None]:
 
 
 def remove_leftovers() -> None:
-    """Remove the snapshots of commands that were killed: nobody holds their locks."""
+    """Remove the snapshots of commands that were killed: their lock files are not locked."""
     with suppress(OSError):
         for name in os.listdir(snapshots_folder()):
             folder = snapshots_folder() / name
@@ -325,7 +326,7 @@ def _lock(file: str) -> IO[str] | None:
     """Lock a file, and return it open; None if another process has locked it."""
     try:
         import fcntl
-    except ImportError:  # Windows: what a killed command leaves stays
+    except ImportError:  # Windows: snapshots of killed commands are not removed
         return None
     opened = open(file, "w")  # noqa: SIM115 - stays open as long as the lock is held
     try:

@@ -40,7 +40,7 @@ from knightfall.arena.stored_plan import read_plan
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError, NotFound
 from knightfall.position import Side
-from knightfall.reading import check, parse_json, shown
+from knightfall.untrusted_input import check, parse_json, shown
 
 TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", re.ASCII)
 """The format of times, see `now`."""
@@ -62,10 +62,10 @@ class Outcomes(NamedTuple):
 
 
 class MatchSums(NamedTuple):
-    """Sums over the games of a match.
+    """Totals over the games of a match: games, forfeits, moves and nodes.
 
-    `forfeits` counts the games that `a` forfeited, `conceded` those that `b` forfeited.  `moves`
-    and `nodes` are those of `a`.
+    `a` and `b` are the match's entrants.  `forfeits` counts the games that
+    `a` forfeited, `conceded` those that `b` forfeited.  `moves` and `nodes` are those of `a`.
     """
 
     match: int
@@ -182,7 +182,8 @@ class Run:
         """Return a stored time; raise a `KnightfallError` if it does not have the format `TIME`."""
         if not TIME.fullmatch(text):
             raise self.file.damaged(
-                f"run {self.id} has the time {shown(text)}, expected as in 2017-05-31T12:00:00Z"
+                f"run {self.id} has the invalid time {shown(text)}; expected a format such as "
+                "2017-05-31T12:00:00Z"
             )
         return text
 
@@ -222,7 +223,7 @@ class Run:
         if self.pair(record.task.number) != record:
             raise KnightfallError(
                 f"pair {record.task.number} of run {self.id} is already stored with other games: "
-                "another process plays the same run, and its agents do not repeat their games"
+                "another process plays the same run, and the agents' games are not reproducible"
             )
 
     def finish(self, outcome: Mapping[str, Any]) -> None:
@@ -256,7 +257,9 @@ class Run:
             raise self.file.damaged(f"the numbers of the pairs of run {self.id} have a gap")
         in_order = numbers % len(self.plan.matches) == matches
         if not np.all(in_order & (firsts <= scores) & (scores <= firsts + 1)):
-            raise self.file.damaged(f"run {self.id} has pairs with an impossible match or score")
+            raise self.file.damaged(
+                f"run {self.id} has pairs with an unknown match number or an invalid score"
+            )
         kinds, counts = np.unique((3 * matches + scores)[~repeats], return_counts=True)
         found = {
             divmod(kind, 3): count
@@ -289,9 +292,9 @@ class Run:
         return [MatchSums(*row) for row in rows]
 
     def depths(self) -> npt.NDArray[np.float64]:
-        """Return the mean depth, in plies, of the searches of `a` in each pair, in schedule order.
+        """Return the mean search depth of `a` in each pair, in plies, in schedule order.
 
-        It is nan where `a` made no move.
+        It is NaN for a pair in which `a` made no move.
         """
         rows = self.file.rows(
             "SELECT g.pair, SUM(iif(g.game = 0, g.depth_w, g.depth_b)),"
@@ -370,7 +373,7 @@ class Run:
 
 _NUMBERED = 2**32
 
-# For each match and score the games of either number, and those that `a` won.
+# For each match and score: how many games have number 0, how many number 1, and how many `a` won.
 _TALLIED = """
 SELECT match, score, sum(games * (game = 0)), sum(games * (game = 1)),
        sum(games * ((winner = 'w') = (game = 0)))
@@ -451,7 +454,7 @@ class Store:
     ) -> Run:
         """Return the stored run of this plan and engine, or a new one; always a new one if `again`.
 
-        `versions` are stored with a new run, the engine's among them.  A new run starts with the
+        `versions` are stored with a new run, together with the engine's.  A new run starts with the
         stored pairs of a run that differs only in its number of pairs.
         """
         key = plan.key(engine)
@@ -502,7 +505,7 @@ class Store:
             return 0, None
         ((attempt, id),) = found
         self._opened(id)
-        # An index may say otherwise than the table.
+        # In a damaged file the index may differ from the table.
         if self._headings[id].key != key or not 0 < attempt < MOST_RUNS:
             raise self.file.damaged(f"run {id} is not number {shown(attempt)} with the key {key!r}")
         return attempt, id
@@ -534,9 +537,12 @@ class Store:
 
     def run(self, id: int) -> Run:
         """Return the run with a number; raise `NotFound` if there is none."""
+        self._check_exists(id)
+        return self._opened(id)
+
+    def _check_exists(self, id: int) -> None:
         if not self.file.rows("SELECT 1 FROM runs WHERE id = ?", (id,)):
             raise NotFound(f"there is no run {id} in {self.file.path}: {self._known()}")
-        return self._opened(id)
 
     def last(self) -> Run:
         """Return the run that was begun last; raise `NotFound` if there is none."""
@@ -546,14 +552,14 @@ class Store:
         return self._opened(id)
 
     def _opened(self, id: int) -> Run:
-        """Return a run after checking that its rows are those of its plan, and its key, too."""
+        """Return a run after checking that its rows and its key are those of its plan."""
         if id not in self._plans:
             with self.file.snapshot():
                 self._plans[id] = self._checked_plan(id)
         return Run(self.file, id, self._plans[id])
 
     def _checked_plan(self, id: int) -> Plan:
-        """Return the plan of a run; raise a `KnightfallError` if other rows of it do not fit."""
+        """Return the plan of a run; raise a `KnightfallError` if its other rows differ."""
         self._heading(id)
         ((text, kind),) = self.file.rows(
             "SELECT plan, kind FROM runs WHERE id = ?", (id,), [str, str]
@@ -581,7 +587,7 @@ class Store:
         return plan
 
     def _heading(self, id: int) -> _Heading:
-        """Return what a list of runs shows of a plan, after comparing it with the run's key."""
+        """Return the facts about a run's plan, after checking that they give the run's key."""
         if id not in self._headings:
             found = self.file.rows(
                 "SELECT key, plan, versions FROM runs WHERE id = ?", (id,), [str, str, str]
@@ -594,7 +600,8 @@ class Store:
             if key != right:
                 raise self.file.damaged(
                     f"run {id} has the key {shown(key)}, but its plan and engine have {right!r}: "
-                    "one of them was changed, or it is to pass for another run"
+                    "one of them was changed, or it was made to pass for another run; "
+                    f"knightfall runs delete {id} --yes removes it"
                 )
             plan = _json_object(self.file, f"plan of run {id}", text, _HEADING)
             self._headings[id] = _Heading(
@@ -613,7 +620,7 @@ class Store:
         ids = [str(id) for (id,) in self.file.rows("SELECT id FROM runs ORDER BY id")]
         if len(ids) > FEW:
             return f"its runs go from {ids[0]} to {ids[-1]}"
-        return f"it has {' '.join(ids)}" if ids else "it has none yet"
+        return f"its runs are {', '.join(ids)}" if ids else "it has no runs yet"
 
     def runs(self) -> list[RunInfo]:
         """Return summaries of all runs, in the order in which they were begun."""
@@ -638,9 +645,12 @@ class Store:
         ]  # fmt: skip
 
     def delete(self, run: int) -> None:
-        """Delete a run with all its games; its number is not used again."""
+        """Delete a run with all its games; its number is not used again.
+
+        It may be damaged.  Raise `NotFound` if there is no such run.
+        """
         with self.file.writing():
-            self.run(run)
+            self._check_exists(run)
             for table in RUN_TABLES:
                 self.file.change(f"DELETE FROM {table} WHERE run = ?", (run,))
             self.file.change("DELETE FROM runs WHERE id = ?", (run,))
@@ -650,11 +660,11 @@ class Store:
 MOST_RUNS = 10**9
 
 ENGINE = "knightfall"
-"""The name in a run's versions of the version of the code that plays, a part of its key."""
+"""The name, in `Run.versions`, of the engine's version, which is a part of the run's key."""
 
 
 class _Heading(NamedTuple):
-    """What a list of runs shows of a run's plan, and what tells its plan from others."""
+    """The facts about a run's plan that a list of runs shows, and hashes that identify the plan."""
 
     key: str
     names: tuple[str, ...]

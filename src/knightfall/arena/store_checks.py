@@ -1,10 +1,10 @@
-"""Open an SQLite file that may be damaged or made to do harm, and bound what its queries cost.
+"""Open an SQLite file that may be damaged or malicious, and bound what its queries cost.
 
-A file is a store only if its schema is ours (see `store_schema`).  Its b-trees may still be forged:
-pages that refer to one page many times make endless tables of a small file.  SQLite's own check of
-the structure takes time in proportion to the file, so it is made when a statement takes more steps
-than those of a sound file of its size, and when a log of writes beside the file was not yet moved
-into it, because that log may belong to another file.
+A file is a store only if its schema is that of a store (see `store_schema`).  Its b-trees may still
+be forged: pages that refer to one page many times give a small file endless tables.  SQLite's own
+check of the structure takes time in proportion to the size of the file.  So it is made only when a
+statement takes more steps than a sound file of this size needs, and when SQLite's write-ahead log,
+a file beside the store, was not yet moved into the store: that log may belong to another store.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ STEPS = 1000
 
 MOST_STEPS_TO_OPEN = 20_000
 USUAL_STEPS = 100_000
-"""Steps of a statement after which the size of the file is compared."""
+"""Steps of a statement above which they are compared with the size of the file."""
 
 USUAL_STEPS_PER_BYTE = 0.25
-"""More steps per byte than any of our statements takes; the longest takes a tenth."""
+"""Steps per byte of the file that a statement may take; ours take at most a tenth of it."""
 
 USUAL_BYTES = 2**24
-"""Bytes of a query's rows after which the size of the file is compared."""
+"""Bytes of a query's rows above which they are compared with the size of the file."""
 
 SPARSE = 16
 """A file that is this many times longer than its space on the disk is mostly holes."""
 
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 LOG_MAGICS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83", b"\0\0\0\0")
-"""The first bytes of a log; after a power cut it may consist of zeros."""
+"""First bytes of a write-ahead log; after a power cut the log may consist of zeros."""
 
 
 class StepLimit:
@@ -66,7 +66,7 @@ class StepLimit:
         self._steps, self._most, self.fault = 0, USUAL_STEPS, ""
 
     def lift(self) -> None:
-        """Let a statement of SQLite itself, which visits every page once, take its time."""
+        """Remove the limit, for SQLite's check of the structure, which visits each page once."""
         self._sound = True
 
     def __call__(self) -> int:
@@ -85,7 +85,7 @@ class StepLimit:
             self._check(count)
 
     def _check(self, needed: float) -> None:
-        """Check the structure of a file that has fewer bytes than is needed, once."""
+        """Check the file's structure, at most once, if the file has fewer than `needed` bytes."""
         if not self._sound and needed > self._size():
             try:
                 self.fault = self._structure_fault()
@@ -160,9 +160,9 @@ READING = "mode=ro"
 
 
 def structure_fault(path: Path, options: str = READING) -> str:
-    """Return what is wrong with the structure of a store, as one connection more sees it.
+    """Return what is wrong with the structure of a store, by a check in a new connection.
 
-    It is empty if the structure is sound, or if the file cannot be opened or is locked.  Raise a
+    The text is empty if the structure is sound, or the file cannot be opened or is locked.  Raise a
     `KnightfallError` if the file is not a store.
     """
     try:
@@ -225,8 +225,8 @@ def beside(path: Path, end: str) -> Path:
 def check_files(path: Path) -> None:
     """Raise a `KnightfallError` if a store or a file beside it is not what SQLite leaves there.
 
-    SQLite writes to these files as soon as it opens the store.  A link beside a store that somebody
-    sent would direct it to another file, and a journal can name another file to be deleted.
+    SQLite writes to these files as soon as it opens the store.  With a store from another person, a
+    link beside it would redirect the writes, and a journal can name a file for SQLite to delete.
     """
     try:
         _check_kind(path, os.stat)
@@ -237,7 +237,7 @@ def check_files(path: Path) -> None:
     except KnightfallError:
         raise
     except PermissionError:
-        return  # SQLite meets the same error, which is reported there
+        return  # SQLite raises the same error, which the caller reports
     except (OSError, ValueError) as error:
         said = getattr(error, "strerror", None) or error
         raise KnightfallError(f"cannot open {path}: {said}") from None
@@ -248,7 +248,7 @@ def _check_kind(path: Path, status_of: Callable[[Path], os.stat_result]) -> None
     with suppress(FileNotFoundError):
         mode = status_of(path).st_mode
         if stat.S_ISDIR(mode):
-            raise KnightfallError(f"{path} is a folder: a store is one file")
+            raise KnightfallError(f"{path} is a folder; a store must be a file")
         if not stat.S_ISREG(mode):
             what = "a link" if stat.S_ISLNK(mode) else "a pipe or a device"
             raise KnightfallError(f"{path} is {what}, not a file: it is not opened")
@@ -271,7 +271,7 @@ def _check_journal(path: Path) -> None:
 
 
 def _check_log(path: Path) -> None:
-    """Raise a `KnightfallError` if a log is not one of SQLite's, which ignores and empties it."""
+    """Raise a `KnightfallError` if a log is not one of SQLite's: SQLite would empty the file."""
     if _has_bytes(path):
         with path.open("rb") as file:
             if file.read(4) not in LOG_MAGICS:
@@ -290,7 +290,7 @@ def _has_bytes(path: Path) -> bool:
 
 
 def has_log(path: Path) -> bool:
-    """Return whether writes to a store wait in its log, which SQLite reads with the store."""
+    """Return whether a store has a log with writes that are not yet moved into the store."""
     try:
         return _has_bytes(beside(path, "-wal"))
     except OSError:

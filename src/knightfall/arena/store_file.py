@@ -32,13 +32,13 @@ from knightfall.arena.store_checks import (
     has_log,
     primary_code,
 )
-from knightfall.arena.store_schema import APPLICATION, VERSION, create_tables
+from knightfall.arena.store_schema import APPLICATION, TABLES, VERSION
 from knightfall.errors import KnightfallError, NotFound
-from knightfall.files import data_folder
 from knightfall.position import Position, other
+from knightfall.user_folders import data_folder
 
 PAGES_AT_ONCE = 1024
-"""Pages that a backup copies at once; Ctrl-C takes effect after them."""
+"""Pages that a backup copies in one step; Ctrl-C takes effect between two steps."""
 
 BUSY_SECONDS = 30.0
 """Seconds to wait for another process that is writing; a batch of pairs takes milliseconds."""
@@ -73,7 +73,9 @@ class StoreFile:
             return
         self.path = Path(os.path.expanduser(path or user_store())).absolute()
         if "\0" in str(self.path):
-            raise KnightfallError(f"store {str(self.path)!r}: a name cannot contain a zero byte")
+            raise KnightfallError(
+                f"store {str(self.path)!r}: a name cannot contain a NUL character"
+            )
         self._file = Path(os.path.realpath(self.path))  # SQLite's other files are beside this one
         check_files(self._file)
         with self._errors():
@@ -158,7 +160,7 @@ class StoreFile:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Let all queries of the block see the same state, even if other processes write."""
-        if self._db.in_transaction:  # it does so already
+        if self._db.in_transaction:  # the transaction under way already does so
             yield
             return
         yield from self._transaction("BEGIN")
@@ -266,7 +268,8 @@ class StoreFile:
         """Create the tables, unless another process has just created them."""
         db.execute("BEGIN IMMEDIATE")
         if db.execute("PRAGMA user_version").fetchone() == (0,):
-            create_tables(db)
+            for statement in TABLES.split(";\n"):  # `executescript` would end the transaction
+                db.execute(statement)
             db.execute(f"PRAGMA application_id = {APPLICATION}")
             db.execute(f"PRAGMA user_version = {VERSION}")
         db.execute("COMMIT")
@@ -285,7 +288,7 @@ class StoreFile:
                 raise KeyboardInterrupt from None
             raise KnightfallError(self._message(error)) from None
         except UnicodeDecodeError:  # raised when SQLite's message quotes damaged bytes
-            raise self.damaged("a text is not valid UTF-8") from None
+            raise self.damaged("a text column is not valid UTF-8") from None
 
     def _message(self, error: sqlite3.Error) -> str:
         """Return a message that says what failed and what to do."""
@@ -311,7 +314,7 @@ class StoreFile:
             what = "read" if self._read_only else "write to"
             return f"no permission to {what} {path} or its folder"
         if what.startswith("Could not decode"):
-            return f"{path} is damaged: a text is not valid UTF-8"
+            return f"{path} is damaged: a text column is not valid UTF-8"
         return f"{path}: {what}"
 
 
@@ -338,7 +341,7 @@ def _why_not_written(error: sqlite3.Error) -> str:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from all others, even of the same name; None if there is none."""
+    """Return device and inode of a file, which identify it; None if there is no such file."""
     try:
         status = path.stat()
     except OSError:
@@ -481,7 +484,7 @@ def _task(file: StoreFile, plan: Plan, row: Sequence[Any]) -> PairTask:
     """Return the task of a pair in a row of the query `_PAIRS`, with the agents of its plan."""
     number, match, opening, seed = row[:4]
     if match != number % len(plan.matches):
-        raise file.damaged(f"pair {number} is of match {match}, which is not its turn")
+        raise file.damaged(f"pair {number} is of match {match}, but its number belongs to another")
     met = plan.matches[match]
     a, b = plan.entrants[met.a].agent, plan.entrants[met.b].agent
     return PairTask(number, a, b, opening, seed)
@@ -501,8 +504,8 @@ def _game(file: StoreFile, row: Sequence[Any]) -> GameRecord:
             f"pair {row[0]} has a game with an unknown winner or reason, or a move off the board"
         )
     mover, waiter = opening.to_move, other(opening.to_move)
-    if game.winner != (mover if game.plies % 2 else waiter):  # who is to move at the end has lost
-        raise file.damaged(f"pair {row[0]} has a game whose winner lost by its moves")
+    if game.winner != (mover if game.plies % 2 else waiter):  # the side to move at the end has lost
+        raise file.damaged(f"pair {row[0]} has a game whose moves give another winner")
     return game
 
 
@@ -518,7 +521,7 @@ def is_known_ending(winner: object, reason: object) -> bool:
 
 
 def _sums(game: GameRecord, first_mover: str) -> list[int]:
-    """Return the values of the columns `SUMS` for a game: sums over the moves of each side."""
+    """Return moves, depths, nodes and times of a game, each summed per side, for `SUMS`."""
     sums = []
     for column in (_ONES[: game.plies], *(game.column(name).tolist() for name in _SUMMED)):
         mover, waiter = sum(column[0::2]), sum(column[1::2])
@@ -535,7 +538,9 @@ def _check(game: GameRecord, where: str) -> None:
     for name, format in COLUMN_FORMATS.items():
         items = len(getattr(game, name)) / np.dtype(format).itemsize
         if items != game.plies:
-            raise KnightfallError(f"{where}: {items:g} {name} for {game.plies} moves")
+            raise KnightfallError(
+                f"{where}: column {name} has {items:g} items, expected {game.plies}, one per move"
+            )
 
 
 # CROSS JOIN makes SQLite visit the tables in this order; the plus sign keeps it from scanning a

@@ -1,8 +1,8 @@
 """The tables of a store, and the comparison of a file's schema with them.
 
 A schema is more than data: a trigger, a view, an index or a generated column contains expressions,
-which SQLite evaluates when a table is read or written.  So a file whose schema has anything that is
-not ours is refused before its tables are used.
+which SQLite evaluates when a table is read or written.  So a file whose schema differs from that of
+a store is refused before its tables are used.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import sqlite3
 from functools import cache
 from typing import NamedTuple
 
-from knightfall.reading import shown
+from knightfall.untrusted_input import shown
 
-APPLICATION = 0x4B464152  # "KFAR" in the file's header marks a file of ours
+APPLICATION = 0x4B464152  # "KFAR" in the file's header marks a store
 VERSION = 1
 # In every table but the first, the key begins with the run.  Rows are kept in the order of their
 # keys, so a run has the same rows whether one worker played it or many.
@@ -84,14 +84,14 @@ CREATE TABLE tallies (
 
 
 class SchemaObject(NamedTuple):
-    """An object of a schema: a table or an index of ours, or anything that a foreign file has."""
+    """An object of a schema, such as a table, an index or a trigger, as SQLite describes it."""
 
     type: object
     name: object
     table: object
     sql: object
-    """The statement that made it, without comments and with single spaces; None for the indexes
-    that SQLite makes for keys."""
+    """The statement that created the object, without comments and with single spaces; None for the
+    indexes that SQLite creates for keys."""
 
     def __str__(self) -> str:
         return f"{shown(self.type).strip(QUOTES)} {shown(self.name)}"
@@ -100,13 +100,13 @@ class SchemaObject(NamedTuple):
 QUOTES = "'\""
 
 MOST_OBJECTS = 50
-"""Most objects of a schema that are read; ours has fewer."""
+"""Most objects of a schema that are read; a store has fewer."""
 
 
 def schema_fault(db: sqlite3.Connection) -> str:
-    """Return what a schema has that a store has not, or lacks; empty if it is that of a store.
+    """Return how the schema of a file differs from that of a store; empty if it does not.
 
-    This reads only SQLite's table of the schema, so nothing in the schema is evaluated.
+    This reads only SQLite's table of the schema, so no expression in the schema is evaluated.
     """
     found, roots = _objects(db)
     wanted = _store_objects()
@@ -135,8 +135,8 @@ def _objects(db: sqlite3.Connection) -> tuple[list[SchemaObject], list[object]]:
 def _without_comments(sql: object) -> object:
     """Return a statement without comments and with single spaces.
 
-    Only SQLite's spaces count: others would be part of a name.  Ours has no quotes, so no foreign
-    one can hide a comment in them and be equal.
+    Only the characters that are spaces to SQLite count: others would be part of a name.  A store's
+    statements have no quotes, so a statement with a comment in quotes is never equal to one.
     """
     if not isinstance(sql, str):
         return sql
@@ -148,13 +148,7 @@ def _store_objects() -> tuple[SchemaObject, ...]:
     """Return the objects of a new store."""
     db = sqlite3.connect(":memory:", isolation_level=None)
     try:
-        create_tables(db)
+        db.executescript(TABLES)
         return tuple(_objects(db)[0])
     finally:
         db.close()
-
-
-def create_tables(db: sqlite3.Connection) -> None:
-    """Create the tables of a store in an empty file."""
-    for statement in TABLES.split(";\n"):
-        db.execute(statement)

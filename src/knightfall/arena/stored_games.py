@@ -44,8 +44,8 @@ def find_game(store: Store, text: str) -> tuple[Run, int, int]:
     match = _GAME.fullmatch(text)
     if match is None:
         raise KnightfallError(
-            f"game {text!r} must be a run, a pair and 0 or 1, as in 3.17.0, or last (knightfall "
-            "games lists them)"
+            f"game {text!r} must be RUN.PAIR.GAME, where GAME is 0 or 1, as in 3.17.0, or last "
+            "(knightfall games lists them)"
         )
     return find_run(store, match[1]), int(match[2]), int(match[3])
 

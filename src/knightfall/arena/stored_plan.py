@@ -14,9 +14,9 @@ from knightfall.board import Board
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError
 from knightfall.openings import checked_book
-from knightfall.reading import OneOf, Whole, check, parse_json, texts_in
 from knightfall.search.budget import parse_budget
 from knightfall.statistics.sprt import Sprt
+from knightfall.untrusted_input import OneOf, Whole, check, parse_json, texts_in
 
 MOST_PAIRS = 2**40
 """Upper bound of the pairs of a plan; sums over a run then fit into 64 bits."""
@@ -84,20 +84,20 @@ def plan_of(content: Any) -> Plan:
 def _check_values(plan: Plan) -> None:
     """Raise a `KnightfallError` if a field has the right type but a value that is not valid."""
     if any("\0" in text for text in texts_in(list(plan.files) + [e.agent for e in plan.entrants])):
-        raise KnightfallError("a file name or an agent contains a zero byte")
+        raise KnightfallError("a file name or an agent contains a NUL character")
     if not plan.matches:
-        raise KnightfallError("it has no matches; at least one is needed")
+        raise KnightfallError("the plan has no matches; at least one is needed")
     for match in plan.matches:
         if max(match.a, match.b) >= len(plan.entrants) or match.a == match.b:
             raise KnightfallError(
-                f"a match of entrants {match.a} and {match.b}: they must be two different ones of "
-                f"0 to {len(plan.entrants) - 1}"
+                f"a match is between entrants {match.a} and {match.b}: two different numbers from "
+                f"0 to {len(plan.entrants) - 1} are expected"
             )
     Board.named(plan.board)
     if "x" not in plan.board:
         raise KnightfallError(f"board {plan.board!r} must be width x height, for example 7x7")
     if plan.book and tuple(checked_book(plan.book)) != plan.book:
-        raise KnightfallError("a FEN of its book is not written in the normal form")
+        raise KnightfallError("a FEN of the plan's book is not in normal form")
     rule = plan.stop.get("rule")
     if not (rule is None or isinstance(rule, str)) or rule not in _STOP:
         known = ", ".join(name for name in _STOP if name)
@@ -108,7 +108,7 @@ def _check_values(plan: Plan) -> None:
         if len(plan.matches) != 1:
             raise KnightfallError(f"a sequential test needs 1 match, not {len(plan.matches)}")
     if rule == "decided" and plan.kind != "tournament":
-        raise KnightfallError(f"the rule 'decided' ends a tournament, not a {plan.kind}")
+        raise KnightfallError(f"stop rule 'decided' is for tournaments only, not for a {plan.kind}")
     _check_options(plan)
     _check_matches(plan)
 
@@ -128,7 +128,9 @@ def _check_matches(plan: Plan) -> None:
         wanted = [(match.a, match.b) for match in tournament_matches(tests, entrants - tests)]
     met = [(match.a, match.b) for match in plan.matches]
     if wanted is not None and (met != wanted or entrants != 1 + max(b for _, b in wanted)):
-        raise KnightfallError(f"its matches are {met}, but those of a {plan.kind} are {wanted}")
+        raise KnightfallError(
+            f"the plan's matches are {met}; a {plan.kind} of these entrants has {wanted}"
+        )
 
 
 def _check_options(plan: Plan) -> None:
@@ -139,14 +141,14 @@ def _check_options(plan: Plan) -> None:
     check(shape, options, "options")
     if plan.kind == "tournament" and options["tests"] >= len(plan.entrants):
         raise KnightfallError(
-            f"{options['tests']} test agents of {len(plan.entrants)} entrants leave no opponent"
+            f"{options['tests']} test agents among {len(plan.entrants)} entrants leave no opponent"
         )
     if plan.kind == "worth":
         _check_worth(plan)
 
 
 def _check_worth(plan: Plan) -> None:
-    """Raise a `KnightfallError` if the budgets of a worth do not fit its matches."""
+    """Raise a `KnightfallError` if the budgets of a `worth` plan do not fit its matches."""
     budgets, converted = plan.options["budgets"], plan.options["converted"]
     if len(budgets) != len(plan.matches):
         raise KnightfallError(f"{len(budgets)} budgets but {len(plan.matches)} matches")
@@ -156,4 +158,6 @@ def _check_worth(plan: Plan) -> None:
             raise KnightfallError(f"budget {text!r} must begin with nodes= or time=")
         parse_budget({measure: amount})
         if measure == "time" and len(converted.get(text, ())) != 2:
-            raise KnightfallError(f"its option 'converted' lacks the nodes of A and B for {text}")
+            raise KnightfallError(
+                f"the plan's option 'converted' lacks the node budgets of A and B for {text}"
+            )

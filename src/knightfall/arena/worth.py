@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from knightfall.agents import Agent, DeepeningAgent, cached_agent, parse_agent
+from knightfall.arena.engine_version import engine
 from knightfall.arena.plan import Match, Openings, PairTask, Plan, enter, files_of
 from knightfall.arena.results import Effort, Results
 from knightfall.arena.snapshot import as_played
 from knightfall.arena.store import Store
-from knightfall.arena.version import engine
 from knightfall.errors import KnightfallError
 from knightfall.openings import shuffled
 from knightfall.position import Position

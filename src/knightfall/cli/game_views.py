@@ -21,7 +21,7 @@ from knightfall.notation import RESIGNED
 from knightfall.position import Position, Side, other
 
 if TYPE_CHECKING:
-    from knightfall.cli.played_game import InteractiveGame
+    from knightfall.cli.interactive_game import InteractiveGame
     from knightfall.search.budget import Report
 
 ADVISER = "id(improved, time=300ms)"

@@ -163,7 +163,7 @@ SvgChart = Annotated[
 
 def check_svg(chart: Path | None) -> None:
     """Raise a KnightfallError if the file of an `SvgChart`, if one is given, cannot be written."""
-    from knightfall.files import check_output
+    from knightfall.user_folders import check_output
 
     if chart is not None and chart.suffix.lower() != ".svg":
         raise KnightfallError(

@@ -21,11 +21,11 @@ from knightfall.isolation.host_process import LONGEST_TEXT, PrivateCopy, Reader,
 from knightfall.isolation.limits import SUBMISSION_MEMORY, limit_memory
 from knightfall.isolation.scratch_folder import scratch_of
 from knightfall.position import Position, Side
-from knightfall.reading import Real, Text, Whole
 from knightfall.search.budget import Budget, Report, parse_budget
+from knightfall.untrusted_input import Real, Text, Whole
 
 if TYPE_CHECKING:
-    from knightfall.course.player import Session
+    from knightfall.course.submission_player import Session
 
 TIME = 150_000
 """Microseconds per move, the same in every generation.  (The oldest board's own default is 200 ms,
@@ -244,7 +244,7 @@ class CourseAgent(Agent):
 
     def _session(self) -> Session:
         """Return the loaded submission of this agent."""
-        from knightfall.course.player import session
+        from knightfall.course.submission_player import session
 
         return session(self.heuristic, self.time, self.time_is_counted)
 

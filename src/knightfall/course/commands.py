@@ -20,7 +20,7 @@ from knightfall.cli.options import (
 )
 from knightfall.cli.terminal import print_line, print_report
 from knightfall.errors import KnightfallError, nearest
-from knightfall.files import make_folder
+from knightfall.user_folders import make_folder
 
 Against = Annotated[
     list[str] | None,
@@ -92,8 +92,8 @@ def run(
     """
     from knightfall.arena.store_file import user_store
     from knightfall.cli.terminal import INTERRUPTED, print_report, say
+    from knightfall.course.trial.submission_tournament import trial
     from knightfall.course.trial.successor_trial import SuccessorReport
-    from knightfall.course.trial.trial import trial
     from knightfall.display.numbers import count
 
     report = trial(
@@ -254,7 +254,7 @@ def check(
       knightfall course check .
       knightfall course check old/AIND-Isolation --json
     """
-    from knightfall.course.checker.run_checks import examine
+    from knightfall.course.checker.check_runner import examine
 
     found = examine(path, generation=generation, seconds=seconds)
     print_report(found, json=json)

@@ -137,7 +137,7 @@ class Submission:
 
     @property
     def competition(self) -> bool:
-        """Return whether the file is the one for the course's competition."""
+        """Return whether this is the file for the course's competition, `competition_agent.py`."""
         return self.file.name == "competition_agent.py"
 
     @cached_property
@@ -198,7 +198,9 @@ def read_submission(path: str, generation: str = "") -> Submission:
         acts = any(player.acts for player in players)
         if acts != of.on_11x9:
             has = "get_action" if acts else "get_move"
-            raise KnightfallError(f"{file} has {has}, so its generation is not {generation!r}")
+            raise KnightfallError(
+                f"{file} defines {has}, so it cannot be of generation {generation}"
+            )
     elif players or not scores:
         of, why = _generation(file, trees, players)
     else:

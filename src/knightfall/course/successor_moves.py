@@ -18,7 +18,7 @@ from knightfall.course.clocks import StateClock, running
 from knightfall.course.generation_successor import Isolation, StopSearch, TimedQueue
 from knightfall.errors import AgentFailure
 from knightfall.isolation.run_isolated import Fork, kill_session
-from knightfall.machine import core_times
+from knightfall.processor_cores import core_times
 
 BEGINNING = 2.0
 """Seconds within which a fork must have started, even on a busy machine."""

@@ -6,7 +6,7 @@ from math import inf
 
 from numba import types
 
-from knightfall.heuristics.signature import published
+from knightfall.heuristics.c_signature import published
 from knightfall.kernel.bits import Bits, count
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.rules import GEOMETRY, Geometry, mobility, moves, onward

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from knightfall.heuristics.signature import published
+from knightfall.heuristics.c_signature import published
 from knightfall.kernel.bits import Bits
 from knightfall.kernel.rules import Geometry, mobility
 

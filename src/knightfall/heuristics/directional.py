@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from numba import types
 
-from knightfall.heuristics.signature import published
+from knightfall.heuristics.c_signature import published
 from knightfall.kernel.bits import Bits, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.rules import GEOMETRY, Geometry, mobility, moves

@@ -11,6 +11,7 @@ from threading import current_thread, main_thread
 from typing import Any
 
 from knightfall.errors import KnightfallError
+from knightfall.heuristics.c_signature import HEURISTIC, evaluate_at, ready
 from knightfall.heuristics.expression import (
     Atom,
     Expression,
@@ -27,7 +28,6 @@ from knightfall.heuristics.registry import (
     check_parameters,
     ready_for_python,
 )
-from knightfall.heuristics.signature import HEURISTIC, evaluate_at, ready
 from knightfall.kernel.bits import count
 from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
 from knightfall.kernel.interrupt import run_interruptibly, stop_function

@@ -13,9 +13,9 @@ from typing import Any
 
 from numba import types
 
+from knightfall.heuristics.c_signature import published
 from knightfall.heuristics.features import FEATURES, NUMBER, RACE, describe, race
 from knightfall.heuristics.model_file import FOLDER, by_view, read_model
-from knightfall.heuristics.signature import published
 from knightfall.kernel.bits import Bits
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.neural_net import net_value, packed

@@ -22,7 +22,15 @@ import numpy.typing as npt
 
 from knightfall.errors import KnightfallError
 from knightfall.kernel.neural_net import HIDDEN, UNIT
-from knightfall.reading import Between, Items, OneOf, check, check_format, parse_json, read_text
+from knightfall.untrusted_input import (
+    Between,
+    Items,
+    OneOf,
+    check,
+    check_format,
+    parse_json,
+    read_text,
+)
 
 FORMAT = "knightfall model 3"
 KINDS = ("linear", "net")
@@ -95,7 +103,7 @@ def rounded(array: npt.NDArray[np.float64]) -> Floats:
 
 
 def _numbers(shape: tuple[int, ...]) -> Any:
-    """Return a schema for `knightfall.reading.check`: nested lists with these dimensions."""
+    """Return the schema of nested lists with these dimensions; see `untrusted_input.check`."""
     of: Any = Between(-LARGEST, LARGEST)
     for length in reversed(shape):
         of = Items(of, length, length)

@@ -346,7 +346,7 @@ class HeuristicTable:
     """Heuristics that an extension adds, and aliases of heuristics.
 
     Each row names the module of its function, which must be decorated by
-    `knightfall.heuristics.signature.published`.
+    `knightfall.heuristics.c_signature.published`.
     """
 
     rows: tuple[Declared, ...] = ()

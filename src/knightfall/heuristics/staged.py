@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from numba import types
 
+from knightfall.heuristics.c_signature import published
 from knightfall.heuristics.course import improved
-from knightfall.heuristics.signature import published
 from knightfall.kernel import rules
 from knightfall.kernel.bits import Bits, bit, count, first, rest
 from knightfall.kernel.compile import compiled

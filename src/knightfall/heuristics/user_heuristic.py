@@ -23,9 +23,9 @@ from numba.extending import intrinsic, typeof_impl
 
 from knightfall.board import Board
 from knightfall.errors import FileFault, KnightfallError
+from knightfall.heuristics.c_signature import HEURISTIC, evaluate_at, note_failure
 from knightfall.heuristics.evaluator import NOT_FOR_PYTHON
 from knightfall.heuristics.registry import Score, check_parameters, ready_for_python
-from knightfall.heuristics.signature import HEURISTIC, evaluate_at, note_failure
 from knightfall.kernel.board_view import BOARD_VIEW, find_board_write, view
 from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
 from knightfall.kernel.interrupt import run_interruptibly

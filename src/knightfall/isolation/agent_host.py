@@ -1,12 +1,12 @@
 r"""The program that hosts an agent: it loads the agent once and answers requests about positions.
 
-Its first process, the watcher, runs the agent in a child process and reports how that one ended
+Its first process, the watcher, runs the agent in a child process and reports how the child ended
 (see `knightfall.isolation.supervisor`).
 
 The agent's process loads it once.  Each game is then played by a fork of it, so that every game
 begins with the state after loading, independent of earlier games.  A module that started threads
-while it was loaded cannot be forked safely: its process plays one game and ends.  What to host is
-given as an import path, so this module does not depend on agents.
+while it was loaded cannot be forked safely: its process plays one game and ends.  The class to
+host is given as an import path, so this module does not depend on agents.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def watch(
 ) -> NoReturn:
     """Run the agent in a child process, and report how it ended.
 
-    `kind` is the kind of its sandbox; none at all for code that needs none.
+    `kind` is the kind of its sandbox; empty for code that needs none.
     """
     if _is_broken(exit_writer):  # the supervisor ended while this process was started
         os._exit(1)
@@ -90,24 +90,24 @@ def _is_broken(pipe: int) -> bool:
 
 
 class Hosted(Protocol):
-    """Interface of what a host process runs: made from a text, loaded, then sent requests."""
+    """Interface of a hosted agent: created from its string, loaded, then sent requests."""
 
     def load(self) -> dict[str, Any]:
-        """Load what the text names; return the answer to the first request."""
+        """Load the agent that the string names; return the answer to the first request."""
 
     @property
     def needs_own_process(self) -> bool:
-        """Whether each game needs a new process that loads it again, instead of a fork."""
+        """Whether each game needs a new process that loads the agent again, instead of a fork."""
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Answer a request."""
+        """Return the answer to a request."""
 
 
 def serve(hosted: str, text: str, reading: int, writing: int, before: bytes = b"") -> None:
     """Answer the requests from one file descriptor until it is closed.
 
     `hosted` is an import path such as ``package.module:Class``.  `before` is written before each
-    answer; it tells the reader that there is no supervisor.
+    answer; it shows the client that there is no supervisor.
 
     The agent runs in the main thread, as it would in a program of its own.
     """
@@ -131,9 +131,9 @@ class _Server:
         self._forks = False  # whether each game gets a fork, and this process plays none
 
     def answer_all(self) -> bytes:
-        """Answer requests until the game is over or there are no more of them.
+        """Answer requests until the game is over or the input ends.
 
-        Return the token of the request that ended the game, or nothing.
+        Return the token of the request that ended the game; empty if the input ended.
         """
         for line in self._questions:
             word, _, content = line.partition(b" ")
@@ -193,9 +193,9 @@ class _Server:
 def _is_alone() -> bool:
     """Return whether this process has no threads except knightfall's own.
 
-    The system is asked, because libraries can start threads without telling Python.  The thread of
-    the stopwatch does not count: a fork starts its own.  The thread of `faulthandler` may take a
-    moment to end.
+    The threads are counted in /proc, because libraries can start threads unknown to Python.  The
+    thread of the stopwatch does not count: a fork starts its own.  The thread of `faulthandler` may
+    take a moment to end.
     """
     stopwatch = sys.modules.get("knightfall.kernel.interrupt")  # not imported here: it is slow
     name = None if stopwatch is None else stopwatch.THREAD

@@ -14,8 +14,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from knightfall.errors import KnightfallError
-from knightfall.extras import require
 from knightfall.isolation.executor_pool import ExecutorPool
+from knightfall.optional_dependencies import require
 
 ANSWERING, CONNECTING = 4.0, 10.0
 """Seconds within which the address must answer, and the cluster must have a worker."""
@@ -105,7 +105,7 @@ def _check_scheduler(address: str) -> None:
         finally:
             comm.abort()
         if kind != "Scheduler":
-            raise ValueError(f"it is a {kind}")
+            raise ValueError(f"the server is a {kind}")
 
     found = _within(2 * ANSWERING, lambda: asyncio.run(asyncio.wait_for(ask(), ANSWERING)))
     if found is not None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from knightfall.errors import RunnerFailure
 from knightfall.isolation.parallel_map import POLLING, Closing, Work
-from knightfall.machine import cores
+from knightfall.processor_cores import cores
 
 AHEAD = 3
 """Items per thread of an executor: one running, one queued there, one in transfer."""
@@ -39,7 +39,7 @@ class ExecutorPool(Closing):
         self._known_threads, self._counted = 1, float("-inf")
 
     def do(self, work: Work[Item, Result]) -> Generator[Result, None, None]:
-        """Yield the results of some work as they become known.
+        """Compute the items of a work queue; yield each result as it becomes known.
 
         An exception of a call is raised here.  Closing the generator cancels what has not begun.
         """

@@ -24,17 +24,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
-from knightfall import reading
+from knightfall import untrusted_input
 from knightfall.display.printable import storable
 from knightfall.errors import AgentFailure, Failing, KnightfallError
-from knightfall.files import cache_folder, data_folder
 from knightfall.isolation import sandbox
 from knightfall.isolation.exit_status import describe_end
 from knightfall.isolation.limits import agent_environment, submission_environment
 from knightfall.isolation.run_isolated import pass_output, start_thread
 from knightfall.isolation.scratch_folder import scratch_of
 from knightfall.isolation.supervisor import AT_ONCE, LineReader, Orders, TooLong
-from knightfall.machine import ENOUGH, core_share
+from knightfall.processor_cores import ENOUGH, core_share
+from knightfall.user_folders import cache_folder, data_folder
 
 GRACE = 0.5
 """Seconds after the limit in which a late answer is still received, to report how late it was."""
@@ -57,10 +57,10 @@ NO_ANSWER, NOT_READY = "did not answer", "was not ready to play"
 _TIME = re.compile(rb"-|([0-9]{1,15}),([0-9]{1,15})")
 
 CAUSED: tuple[Failing, ...] = ("timeout", "forfeit", "illegal", "crash")
-"""The reasons for which an agent can lose; "no moves" is for the rules to decide."""
+"""The failures that an agent may report; the loss by "no moves" follows from the rules."""
 
 LONGEST_TEXT = 500
-_FAILURE = {"reason": object, "detail": reading.Text(LONGEST_TEXT)}
+_FAILURE = {"reason": object, "detail": untrusted_input.Text(LONGEST_TEXT)}
 
 Answer = TypeVar("Answer")
 Reader = Callable[[dict[str, Any]], Answer]
@@ -72,9 +72,9 @@ class Broken(Exception):
 
 
 def check_answer(expected: Any, answer: Any) -> None:
-    """Raise `Broken` if an answer does not have the expected shape (see `knightfall.reading`)."""
+    """Raise `Broken` if an answer does not fit a schema; see `knightfall.untrusted_input`."""
     try:
-        reading.check(expected, answer)
+        untrusted_input.check(expected, answer)
     except KnightfallError as wrong:
         raise Broken(storable(str(wrong))) from None
 
@@ -82,7 +82,7 @@ def check_answer(expected: Any, answer: Any) -> None:
 def read_answer(text: bytes) -> dict[str, Any]:
     """Parse an answer.  Raise the `AgentFailure` that it reports, or `Broken`."""
     try:
-        answer: Any = reading.parse_json(text.decode("utf-8"), from_python=True)
+        answer: Any = untrusted_input.parse_json(text.decode("utf-8"), from_python=True)
     except ValueError:
         raise Broken("not JSON") from None
     if not isinstance(answer, dict):
@@ -90,8 +90,8 @@ def read_answer(text: bytes) -> dict[str, Any]:
     if answer.keys() == _FAILURE.keys():
         reason = answer["reason"]
         if reason not in CAUSED:
-            named = storable(reading.shown(reason))
-            raise Broken(f"the reason {named}; expected {', '.join(CAUSED)}")
+            named = storable(untrusted_input.shown(reason))
+            raise Broken(f"the unknown failure reason {named}; expected {', '.join(CAUSED)}")
         check_answer(_FAILURE, answer)
         raise AgentFailure(reason, answer["detail"])
     return answer
@@ -146,9 +146,9 @@ class HostProcess:
 
     `hosted` is the import path of the class that the process runs, constructed with `text`.  A
     submission of the course has the file `beside`: it runs in a scratch copy of that file's folder,
-    inherits few environment variables, and may use little memory.  With a `copy` the process is
-    given only the names of the files in it, and removes it at the end.  What it prints is passed to
-    `output`, in another thread, or discarded.
+    inherits few environment variables, and may use little memory.  With a `copy` the process
+    gets the paths of the copied files only, and the copy is removed at the end.  What the process
+    prints is passed to `output`, in another thread, or discarded.
 
     The process runs in a sandbox, in which it can read the `readable` folders, unless it is
     `trusted` because it runs no user's code.
@@ -239,7 +239,7 @@ class HostProcess:
     def new_game(self, **what: Any) -> None:
         """Begin a game, after the end of the previous one."""
         if not self.end_game():
-            raise ValueError("a process that does not fork plays one game")
+            raise ValueError("this process does not fork, so it can play only one game")
         if not self.has_ended_game():
             raise AgentFailure("crash", f"{self._text} did not end its last game in time")
         self.playing = True
@@ -314,7 +314,7 @@ class HostProcess:
             microseconds, named, content = line.split(b" ", 2)
         times = _TIME.fullmatch(microseconds)
         if named != word or not times:
-            raise Broken("a line without a request")
+            raise Broken("an answer to no request")
         if microseconds == b"-":
             return content, Taken(seconds)
         return content, Taken(int(times[1]) / 1e6, int(times[2]) / 1e6)
@@ -322,8 +322,8 @@ class HostProcess:
     def reported(self, failure: AgentFailure) -> bool:
         """Return whether the process itself reported the failure, and can go on after it.
 
-        This is so if a heuristic raised an exception; one that does not return blocks a thread for
-        ever.
+        This is so if a heuristic raised an exception, but not if it does not return, because it
+        then blocks a thread for ever.
         """
         return self.ready and failure is self._failure() and failure.reason == "crash"
 

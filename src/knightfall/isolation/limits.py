@@ -26,13 +26,13 @@ SUBMISSION_MEMORY = 1 << 30
 """Bytes of memory that a submission of the course and its children may use together."""
 
 SHARED_MEMORY = 64 << 20
-"""Bytes of the file system in memory at ``/dev/shm``, the only place for an agent's own files."""
+"""Size in bytes of the file system in memory at ``/dev/shm``, where agents may write files."""
 
 MOST_PROCESSES = 64
 """How many processes a submission of the course may have at a time."""
 
 THREADS_EACH = 4
-"""Threads per process that the system's own limit allows, which counts threads, too."""
+"""Threads per process for which the system's limit on processes, which counts threads, has room."""
 
 SPARE_SECONDS = 5
 """Whole seconds of processor time allowed beyond the limit of a move, for other threads."""
@@ -66,7 +66,7 @@ def seed_random(seed: int, side: Side = "w") -> None:
 def limit_memory(bytes: int) -> None:
     """Limit the memory of this process, of each of its children, and the size of their files.
 
-    What they use together, the supervisor limits.
+    The supervisor limits the memory that they use together.
     """
     with suppress(ImportError):
         import resource
@@ -141,7 +141,7 @@ _expendable: list[bool] = []
 
 
 def be_expendable() -> None:
-    """Mark this process as expendable: it may load users' files without a test in another one."""
+    """Mark this process as expendable: it need not load users' files in another process first."""
     _expendable[:] = [True]
 
 
@@ -187,7 +187,7 @@ def kill_tree(child: int, group: int | None) -> None:
     """Kill a child of this process and all its descendants.
 
     `group` is the process group to kill first; None if the child has put its own child into a
-    process namespace, all of which ends with that one.
+    process namespace: all processes there end when that one is killed.
     """
     if group:
         with suppress(OSError):
@@ -220,7 +220,7 @@ def children(parent: int) -> list[int]:
 
 
 def descendants(root: int) -> set[int]:
-    """Return the living descendants of a process, as far as the system tells."""
+    """Return the living descendants of a process, as far as /proc shows them."""
     below: dict[int, set[int]] = {}
     with suppress(OSError):
         for entry in os.listdir("/proc"):

@@ -1,12 +1,12 @@
-"""Shut a process off from the rest of a Linux system, without the help of another program.
+"""Isolate a process from the rest of a Linux system, without the help of another program.
 
-Three steps.  `enter_namespaces` gives the children of this process numbers of their own, no network
+Three steps.  `enter_namespaces` gives this process's children process ids of their own, no network
 and no shared memory with others.  `make_read_only`, called by the first of these children, replaces
 ``/proc``, by which processes find each other, and forbids writing anywhere but in a scratch folder.
 `give_up_privileges` takes away what root can do beyond the owner of its files.
 
-`filter_system_calls` is for code in any sandbox: it forbids what no agent needs, but what reads
-other processes or hides memory from those who count it.
+`filter_system_calls` is for code in any sandbox: it forbids system calls that no agent
+needs, and that could read other processes or take memory that the supervisor does not count.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BIND, _RECURSIVE, _PRIVATE = 4096, 16384, 1 << 18
 _MOUNT_SETATTR, _HERE, _WHOLE_TREE = 442, -100, 0x8000
 
 _DEVICES = ("null", "zero", "full", "random", "urandom")
-"""Files in /dev that stay devices; disks and memory, which root owns, do not."""
+"""Files in /dev that can still be used as devices; disks and memory cannot, even by root."""
 
 _DROP_FROM_BOUND, _NO_NEW_PRIVILEGES, _AMBIENT, _CLEAR_ALL = 24, 38, 47, 4
 _LAST_CAPABILITY, _READ_ANY_FILE = 63, 2
@@ -46,7 +46,7 @@ def _checked(result: int, what: str) -> None:
 
 
 def enter_namespaces() -> None:
-    """Give this process its own mounts, network and shared memory, and its children own numbers.
+    """Give this process its own mounts, network and shared memory, and its children own ids.
 
     An ordinary user needs a user namespace for it.  Raise OSError where the system refuses.
     """
@@ -110,7 +110,7 @@ def _set_flags(path: str, on: int, off: int, how: int = 0) -> None:
 def give_up_privileges() -> None:
     """Drop all capabilities for good, as far as this process has any.
 
-    Root keeps the one to read all files, which is needed for files of other users.
+    Root keeps the capability to read all files, which is needed for files of other users.
     """
     if sys.platform != "linux":
         return
@@ -131,9 +131,9 @@ _COMMON_CALLS = (425, 428, 429, 430, 438, 442, 447)
 """io_uring_setup, open_tree, move_mount, fsopen, pidfd_getfd, mount_setattr, memfd_secret."""
 
 _CALLS = {
-    # Of each kind of machine: its number, its number of the call "seccomp", and those that are
-    # forbidden: ptrace, process_vm_readv and _writev, memfd_create, shmget, msgget, mount, unshare,
-    # setns.
+    # For each architecture: its number, its number of the system call "seccomp", and those of the
+    # calls that are forbidden: ptrace, process_vm_readv and _writev, memfd_create, shmget, msgget,
+    # mount, unshare, setns.
     "x86_64": (0xC000003E, 317, (101, 310, 311, 319, 29, 68, 165, 272, 308)),
     "aarch64": (0xC00000B7, 277, (117, 270, 271, 279, 194, 186, 40, 97, 268)),
 }
@@ -145,7 +145,7 @@ _USE_FILTER, _KEEP_SPEED = 1, 4
 
 
 def filter_system_calls() -> bool:
-    """Forbid this process and its children the system calls listed above; return whether it can.
+    """Forbid this process and its children the calls listed above; return whether that worked.
 
     They would read other processes, take memory that belongs to no process, or change mounts.
     """
@@ -153,7 +153,7 @@ def filter_system_calls() -> bool:
         return False
     machine, seccomp, forbidden = _CALLS[os.uname().machine]
     numbers = (*forbidden, *_COMMON_CALLS)
-    # Each jump is relative: to the refusal, which stands at the end.
+    # Jumps are relative.  Each leads to the refusal, which is the last instruction.
     steps = [(_LOAD, 0, 0, 4), (_EQUAL, 0, len(numbers) + 3, machine), (_LOAD, 0, 0, 0)]
     steps.append((_AT_LEAST, len(numbers) + 1, 0, _X32))
     for index, number in enumerate(numbers):

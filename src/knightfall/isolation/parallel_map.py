@@ -19,7 +19,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 from uuid import uuid4
 
 from knightfall.errors import KnightfallError
-from knightfall.machine import cores
+from knightfall.processor_cores import cores
 
 MOST_WORKERS = 256
 
@@ -170,10 +170,10 @@ class Work(Protocol[Item, Result_co]):
         """Return the call that a worker makes for an item."""
 
     def done(self, item: Item, answer: Any) -> Iterable[Result_co]:
-        """Accept the return value of an item's call; return the results that it completes."""
+        """Accept the return value of an item's call; return the results that are now complete."""
 
     def lost(self, item: Item, stalled: bool, exit_status: str) -> None:
-        """Take back an item whose worker died, or `stalled` and was killed."""
+        """Put back an item whose worker died (`stalled`: was killed because it hung)."""
 
     def put_back(self, item: Item) -> None:
         """Take back an item that no worker has started."""
@@ -230,8 +230,8 @@ class CallQueue(Generic[Argument, Result]):
         self._deaths[place] += 1
         if self._deaths[place] >= TRIES:
             raise KnightfallError(
-                f"{self._describe(self._arguments[place])}: {TRIES} worker processes died in it; "
-                f"the last one {exit_status}"
+                f"{self._describe(self._arguments[place])}: {TRIES} worker processes died while "
+                f"computing it; the last one {exit_status}"
             )
         self._left.appendleft(place)
 

@@ -167,14 +167,17 @@ class Fork:
         return bytes(received)
 
     def poll(self) -> int | None:
-        """Return its exit status; None as long as it runs."""
+        """Return the fork's exit status; None while it runs."""
         if self._status is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             self._status = os.waitstatus_to_exitcode(status) if pid else None
         return self._status
 
     def wait(self, timeout: float) -> int:
-        """Return its exit status.  Raise `TimeoutExpired` after `timeout` seconds."""
+        """Wait for the fork to end; return its exit status.
+
+        Raise `TimeoutExpired` after `timeout` seconds.
+        """
         until = monotonic() + timeout
         while (status := self.poll()) is None:
             if monotonic() >= until:
@@ -183,7 +186,7 @@ class Fork:
         return status
 
     def kill(self) -> None:
-        """Kill this one process."""
+        """Kill the fork, but not its descendants."""
         os.kill(self.pid, signal.SIGKILL)
 
 

@@ -2,8 +2,9 @@
 
 There are three kinds.  With ``bubblewrap``, the program of that name (``bwrap``) starts the process
 with no network and no files but Python, knightfall and the agent's own folder.  With
-``namespaces``, knightfall itself shuts it off as far as it can: every file can be read.  ``none``
-is for systems that allow neither.  Supervisors import this module, so it imports little.
+``namespaces``, knightfall makes the sandbox itself, by system calls: the process has no network,
+but it can read every file that the user can read.  ``none`` is for systems that allow neither.
+Supervisors import this module, so it imports little.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ KINDS = {
     "namespaces": "no network, files are read-only; install bubblewrap to hide them, too",
     "none": "this system allows no sandbox, so they have your rights (see docs/security.md)",
 }
-"""The kinds of sandboxes, the best one first, and what the user is told about each."""
+"""The kinds of sandboxes, the best one first, each with its description for the user."""
 
 VARIABLE = "KNIGHTFALL_SANDBOX"
 """The environment variable that selects a kind."""
@@ -48,7 +49,7 @@ _SETTINGS = (
 
 
 def environment() -> dict[str, str]:
-    """Return the environment variables that point a program to the place that it can write to."""
+    """Return the environment variables that make programs put temporary files in /dev/shm."""
     return {"TMPDIR": "/dev/shm", "NUMBA_CACHE_DIR": "/dev/shm/numba"}
 
 
@@ -114,7 +115,7 @@ def _python() -> set[str]:
     found = [sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path]
     found += [os.path.dirname(os.path.dirname(os.path.abspath(sys.executable)))]
     found += os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
-    for finder in sys.meta_path:  # of packages that are installed in place
+    for finder in sys.meta_path:  # of packages in editable installations
         module = sys.modules.get(getattr(finder, "__module__", None) or type(finder).__module__)
         mapping = getattr(module, "MAPPING", None)
         if isinstance(mapping, dict):
@@ -130,10 +131,10 @@ def _with_targets(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _covers(folder: str, hidden: Iterable[str]) -> dict[str, bool]:
-    """Return what is covered in a folder, and whether each is a folder itself.
+    """Return the paths in a folder that the sandbox covers, each with whether it is a folder.
 
-    These are its entries whose name begins with a dot, and hidden folders.  A link is left: what it
-    leads to is not there.
+    These are the entries whose name begins with a dot, and the hidden folders.  Symbolic links are
+    left out, because their targets do not exist in the sandbox.
     """
     found: dict[str, bool] = {}
     with suppress(OSError), os.scandir(folder) as entries:
@@ -154,7 +155,7 @@ _found: list[str] = []
 def kind() -> str:
     """Return the best kind of sandbox that works here, or the one that the user demands.
 
-    The user is told once which it is.  Raise a KnightfallError for a kind that does not work.
+    A message names it once.  Raise a `KnightfallError` if the demanded kind does not work.
     """
     if not _found:
         _found.append(_find())
@@ -184,7 +185,7 @@ def _find() -> str:
 
 
 def _tell(kind: str) -> bool:
-    """Tell the user which kind is in force; return False in a process that must not print."""
+    """Print which kind is in use; return False in a process that must not print."""
     from knightfall.isolation.limits import is_expendable
 
     if is_expendable():
@@ -196,7 +197,7 @@ def _tell(kind: str) -> bool:
 
 
 def _circumstances() -> list[str]:
-    """Return what decides which kind works; it is tried again if any of it changes."""
+    """Return facts that decide which kind works; if one has changed, kinds are tried again."""
     import shutil
 
     found = [sys.executable, sys.prefix, shutil.which("bwrap") or ""]
@@ -211,7 +212,7 @@ def _circumstances() -> list[str]:
 
 
 def _memory() -> Path:
-    from knightfall.files import cache_folder
+    from knightfall.user_folders import cache_folder
 
     return cache_folder() / "sandbox.json"
 
@@ -229,9 +230,9 @@ def _read(file: Path) -> dict[str, object]:
 def _write(file: Path, content: dict[str, object]) -> None:
     import json
 
-    from knightfall.files import atomic_write
+    from knightfall.user_folders import atomic_write
 
-    with suppress(OSError):  # then it is tried, and told, again
+    with suppress(OSError):  # the next process tries the kinds and prints the message again
         atomic_write(file, json.dumps(content))
 
 

@@ -5,13 +5,14 @@ r"""Supervise the process of an agent, which may hang, crash, print or forge ans
     HostProcess  <=pipes=>  supervisor  <=pipes=>  agent
                                 \_ starter _ watcher _/
 
-The supervisor runs no user code.  It forwards requests and answers, and adds the time that each
-answer took by its own clock, which an agent can neither set nor delay, and how much of that time
-the two processes waited for a core.  Each request begins with a random token, and its answer must
-begin with the same token; any other line, or one that is too long, ends the agent.
+The client is the process that has a `HostProcess` and sends the requests.  The supervisor runs no
+user code.  It forwards requests and answers, and adds the time that each answer took by its own
+clock, which an agent can neither set nor delay, and how much of that time the two processes waited
+for a core.  Each request begins with a random token, and its answer must begin with the same token;
+any other line, or one that is too long, ends the agent.
 
 The agent and its parent, the watcher, run in a sandbox where the system allows it (see
-`knightfall.isolation.sandbox`).  There they have process numbers of their own, so that the agent
+`knightfall.isolation.sandbox`).  There they have process ids of their own, so that the agent
 cannot see, signal or outlive other processes.  The starter is their parent outside: bubblewrap, or
 this program.  Elsewhere they have a session of their own; on Linux, processes that the agent leaves
 behind become children of the supervisor, which finds and kills them.  The supervisor also counts
@@ -30,7 +31,7 @@ import time
 from contextlib import suppress
 
 from knightfall.isolation import limits, sandbox
-from knightfall.machine import seconds_waited
+from knightfall.processor_cores import seconds_waited
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,10 +39,10 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 LOOK = 1.0
-"""Seconds between two checks that the process that asks still exists."""
+"""Seconds between two checks that the client still exists."""
 
 COUNT = 0.1
-"""Seconds between two counts of what a submission uses."""
+"""Seconds between two measurements of the memory and processes that a submission uses."""
 
 DYING = 1.0
 """Seconds to wait for the exit status of a process that has closed its connection."""
@@ -81,7 +82,7 @@ class LineReader:
 
 
 class Orders:
-    """What a supervisor is to run: the agent, the kind of its sandbox, and what is in it.
+    """What a supervisor runs: the agent, the kind of its sandbox, and the folders in it.
 
     The kind is empty for an agent that needs no sandbox.  A submission is `limited`: its memory and
     its processes are counted.  See `sandbox.bubblewrap` for the folders.
@@ -103,24 +104,24 @@ class Orders:
         self.readable, self.hidden = readable, hidden
 
     def words(self) -> list[str]:
-        """Return the orders as arguments of a program."""
+        """Return the orders as command-line arguments."""
         words = [self.kind, self.hosted, self.text, "limited" if self.limited else ""]
         words += [self.scratch, self.place, str(len(self.readable))]
         return [*words, *self.readable, *self.hidden]
 
     @staticmethod
     def from_words(words: Sequence[str]) -> Orders:
-        """Return the orders that the arguments of a program give."""
+        """Return the orders that command-line arguments describe."""
         kind, hosted, text, limited, scratch, place, count, *folders = words
         readable, hidden = folders[: int(count)], folders[int(count) :]
         return Orders(kind, hosted, text, bool(limited), scratch, place, readable, hidden)
 
 
 def supervise(orders: Orders) -> NoReturn:
-    """Run the agent for the process at the other end of standard input and output.
+    """Run the agent for the client, which is at the other end of standard input and output.
 
-    This ends when that process or the agent ends.  The scratch folder is then removed, even if the
-    process that asks was killed.
+    This ends when the client or the agent ends.  The scratch folder is then removed, even if the
+    client was killed.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asking = os.getppid()
@@ -136,7 +137,7 @@ def supervise(orders: Orders) -> NoReturn:
         os.close(theirs)
     limits.forbid_inspection()
     os.set_blocking(to_agent, False)
-    agent = os.read(exit_reader, 20)  # its process id, which is valid here unless in a namespace
+    agent = os.read(exit_reader, 20)  # its process id; not valid here if it is in a namespace
     in_namespace = orders.kind in ("bubblewrap", "namespaces")
     if in_namespace:
         watchers = limits.children(starter)
@@ -177,10 +178,10 @@ def take_streams() -> tuple[int, int]:
 
 
 def start(program: list[str], orders: Orders, passed: tuple[int, ...]) -> int:
-    """Run a program in the sandbox that is ordered; return the process id of the starter.
+    """Run a program in the sandbox of the given kind; return the process id of the starter.
 
-    The program gets the descriptors that are `passed`, whose numbers are appended to it, and no
-    others except the standard ones.
+    The program inherits the file descriptors `passed` and the standard ones, and no others.  The
+    numbers of those in `passed` are appended to its arguments.
     """
     supervisor = os.getpid()
     starter = os.fork()
@@ -212,7 +213,7 @@ def _run(program: list[str], orders: Orders, passed: tuple[int, ...]) -> None:
     if kind == "namespaces":
         here = os.getcwd()
         namespaces.enter_namespaces()
-        limits.exit_with_parent()  # which a change of rights cancels
+        limits.exit_with_parent()  # again: a change of privileges cancels it
         first = os.fork()
         if first:
             for descriptor in passed:
@@ -239,8 +240,8 @@ def _try(kind: str) -> NoReturn:
 class Relay:
     """Forwards one request at a time to the agent, and its answer back.
 
-    `agent` holds the process id of the agent, if it is known.  `counted` are the processes that
-    are counted with all their descendants, if the agent is limited.
+    `agent` holds the process id of the agent, if it is known.  `counted` are the processes whose
+    memory and number are limited, together with those of all their descendants.
     """
 
     def __init__(
@@ -259,7 +260,10 @@ class Relay:
         self._until = float("inf")  # deadline for the exit status after the agent closed its pipe
 
     def run(self) -> str:
-        """Forward until either side ends; return how the agent ended, "" if the asker ended."""
+        """Forward requests and answers until either side ends.
+
+        Return how the agent ended, "" if the client ended.
+        """
         poll = select.poll()
         for source in (self._questions, self._agent_answers, self._exit_reader):
             poll.register(source, select.POLLIN)
@@ -306,14 +310,14 @@ class Relay:
         for line in lines:
             self._waited = self._waiting()
             self._word, self._since = line.partition(b" ")[0], time.monotonic()
-            with suppress(OSError):  # if it does not read, it will not answer, either
+            with suppress(OSError):  # an agent that does not read will not answer, either
                 os.write(self._to_agent, line + b"\n")
 
     def _pass_back(self, lines: list[bytes], now: float) -> None:
         for line in lines:
             word, self._word = self._word, None
             if word is None or not line.startswith(word + b" "):
-                raise _Unasked("a line without a request")
+                raise _Unasked("an answer to no request")
             took = round((now - self._since) * 1e6)
             waited = max(0, round((self._waiting() - self._waited) * 1e6))
             left = b"%d,%d %s\n" % (took, waited, line)
@@ -322,14 +326,14 @@ class Relay:
 
 
 class _Unasked(Exception):
-    """Raised for a line from the agent that does not answer a request."""
+    """Raised when the agent writes a line that does not answer a pending request."""
 
 
 # -- what a submission uses ------------------------------------------------------------------
 
 
 def describe_excess(roots: list[int]) -> str:
-    """Return how processes and their descendants use more than a submission may; "" if not."""
+    """Return which limit of a submission processes and their descendants exceed; "" if none."""
     pids = list(roots)
     for pid in pids:  # the list grows
         pids += limits.children(pid)
@@ -337,8 +341,8 @@ def describe_excess(roots: list[int]) -> str:
             break
     if len(pids) - len(roots) > limits.MOST_PROCESSES:
         return f"started more than {limits.MOST_PROCESSES} processes"
-    # Most processes share memory with the one that they were forked from.  What counts each page
-    # for one of them is slow to find out, so it is only asked for if it may matter.
+    # Most processes share memory with the one that they were forked from.  The sum that counts a
+    # shared page once is slow to read, so it is read only if the simple sum exceeds the limit.
     most, shared = limits.SUBMISSION_MEMORY, _in_shared_memory(roots[0])
     if shared + sum(map(_resident, pids)) > most and shared + sum(map(_share, pids)) > most:
         return f"used more than {most >> 30} GB of memory"
@@ -351,7 +355,7 @@ def _resident(pid: int) -> int:
 
 
 def _share(pid: int) -> int:
-    """Return the same with each page divided by the number of processes that use it."""
+    """Return the same bytes, each page divided by the number of processes that share it."""
     found = _sum_of(f"/proc/{pid}/smaps_rollup", ("Pss_Anon", "Pss_Shmem", "SwapPss"))
     return found + _sum_of(f"/proc/{pid}/status", ("HugetlbPages",)) if found else _resident(pid)
 
@@ -372,7 +376,7 @@ INODE = 1 << 10
 
 
 def _in_shared_memory(pid: int) -> int:
-    """Return the bytes that the file system in memory of a process's sandbox takes."""
+    """Return the bytes of memory that files in ``/dev/shm`` take, in the sandbox of a process."""
     if pid == os.getpid():
         return 0  # there is no sandbox
     try:

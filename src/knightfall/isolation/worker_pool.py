@@ -29,7 +29,7 @@ from knightfall.isolation.parallel_map import MOST_WORKERS, POLLING, Closing, Jo
 from knightfall.isolation.run_isolated import pass_output, start_thread
 from knightfall.isolation.worker_process import COMMAND, READY, Done, Warned, starting
 from knightfall.kernel.interrupt import deferred_keyboard_interrupt
-from knightfall.machine import core_numbers
+from knightfall.processor_cores import core_numbers
 
 STARTING = 120.0
 """Seconds until a worker must be ready: an interpreter, imports, perhaps a compilation."""
@@ -63,7 +63,7 @@ class WorkerPool(Closing):
         self._warned: set[str] = set()
 
     def do(self, work: Work[Item, Result]) -> Generator[Result, None, None]:
-        """Yield the results of some work as they become known.
+        """Compute the items of a work queue; yield each result as it becomes known.
 
         An exception in a worker is raised here and ends all workers.  Closing the generator ends
         the work, but not the workers.
@@ -191,7 +191,7 @@ class WorkerPool(Closing):
 
 @dataclass
 class _Given:
-    """A job given to a worker, and its item; None if the result will be discarded."""
+    """A job sent to a worker; `item` is None if the result will be discarded."""
 
     item: Any
     job: Job
@@ -249,7 +249,10 @@ class _Worker:
         return any(given.item is not None for given in self.given)
 
     def wants_more(self, depth: int) -> bool:
-        """Return whether it is ready and has fewer than `depth` jobs, none of which runs alone."""
+        """Return whether the worker is ready for another job.
+
+        It is if it has fewer than `depth` jobs, none of which must run alone.
+        """
         if not self.ready or len(self.given) >= depth:
             return False
         return not any(given.item is not None and given.job.alone for given in self.given)
@@ -267,7 +270,10 @@ class _Worker:
         self._send(pickle.dumps(job))
 
     def finish(self) -> Any:
-        """Record that its first job is done; return the job's item, None if it was discarded."""
+        """Record that the worker's first job is done; return the job's item.
+
+        The item is None if the result is to be discarded.
+        """
         item = self.given.popleft().item
         self._set_deadline()
         return item
@@ -278,7 +284,7 @@ class _Worker:
             given.item = None
 
     def is_overdue(self) -> bool:
-        """Return whether its deadline has passed."""
+        """Return whether the worker's deadline has passed."""
         now = time.monotonic()
         if self.process.poll() is not None:
             # Wait briefly for its last message; a fork of it may keep the pipe open.

@@ -23,10 +23,10 @@ from typing import Any, TypeVar
 import numba
 from numba.core import config, event, typeinfer
 
-from knightfall import files
+from knightfall import user_folders
 from knightfall.isolation import sigint
 from knightfall.kernel.machine_code import MachineCode
-from knightfall.kernel.sources import hash_of
+from knightfall.kernel.source_hashes import hash_of
 
 
 def _load_numba_without_blas() -> None:
@@ -64,9 +64,9 @@ def cache_folder() -> Path | None:
 
     Also None if the folder belongs to another user, who could place code there that is run here.
     """
-    folder = files.cache_folder() / "machine-code"
+    folder = user_folders.cache_folder() / "machine-code"
     try:
-        files.make_private(folder)
+        user_folders.make_private(folder)
     except OSError:
         return None
     return folder
@@ -81,7 +81,7 @@ def module_folder(module: str) -> Path | None:
     try:
         folder = kept / f"{module}-{hash_of(module, lazy=False)}"
         is_new = not folder.exists()
-        files.make_private(folder)
+        user_folders.make_private(folder)
         with suppress(OSError):  # it is read-only for users' code
             os.utime(folder)
         if is_new:

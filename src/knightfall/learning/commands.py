@@ -322,7 +322,7 @@ def chances(
       knightfall learn chances learned --games 600 --seed 1
     """
     from knightfall.isolation.parallel_map import RunnerOptions
-    from knightfall.learning.learn_chances import learn
+    from knightfall.learning.fit_reply_model import learn
 
     print_report(learn(out, games, seed, RunnerOptions(workers, dask)), json=json)
 

@@ -38,11 +38,11 @@ import numpy.typing as npt
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError, nearest
-from knightfall.extras import require
-from knightfall.files import atomic_write
 from knightfall.learning.data_settings import FORMAT, DataSettings, Shard, read_settings
 from knightfall.learning.split import SPLITS, classes, kept
-from knightfall.reading import read_bytes
+from knightfall.optional_dependencies import require
+from knightfall.untrusted_input import read_bytes
+from knightfall.user_folders import atomic_write
 
 # -- the files --------------------------------------------------------------------------------
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from knightfall.arena.version import engine
+from knightfall.arena.engine_version import engine
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.reading import Whole, check, check_format, parse_json, read_text
+from knightfall.untrusted_input import Whole, check, check_format, parse_json, read_text
 
 FORMAT = "knightfall data 1"
 FILE = "settings.json"
@@ -135,7 +135,7 @@ class DataSettings:
 @cache
 def version() -> str:
     """Return a version that changes with any code that affects the positions in a set."""
-    from knightfall.kernel.sources import hash_of
+    from knightfall.kernel.source_hashes import hash_of
 
     return (
         f"{engine()}+{hash_of('knightfall.learning.shard_builder', within='knightfall.learning')}"

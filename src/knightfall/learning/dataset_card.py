@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from knightfall.display.numbers import percent
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write
 from knightfall.learning.data import Positions, everything
 from knightfall.learning.data_settings import DataSettings, Shard
 from knightfall.learning.split import SPLITS, kept
 from knightfall.oracle.graded_games import PHASES
-from knightfall.reading import Between, check, parse_json, read_bytes
+from knightfall.untrusted_input import Between, check, parse_json, read_bytes
+from knightfall.user_folders import atomic_write
 
 CARD, README, LOG = "card.json", "README.md", "log.jsonl"
 ROLES = ("hunter", "runner")

@@ -18,8 +18,6 @@ from knightfall.display.progress import progress
 from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table
 from knightfall.errors import KnightfallError
-from knightfall.extras import require
-from knightfall.files import atomic_write, make_folder
 from knightfall.heuristics.features import CONTACTS, FEATURES, STUDIED
 from knightfall.heuristics.model_file import KINDS, VIEWS, Model, as_json
 from knightfall.learning.data import Positions, read
@@ -39,6 +37,8 @@ from knightfall.learning.models import (
 )
 from knightfall.learning.shard_builder import SERIOUS
 from knightfall.learning.split import SPLITS
+from knightfall.optional_dependencies import require
+from knightfall.user_folders import atomic_write, make_folder
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

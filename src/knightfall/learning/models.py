@@ -22,11 +22,11 @@ import numpy.typing as npt
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write
 from knightfall.heuristics.features import FEATURES, NUMBER, RACE, describe_all, race_all
 from knightfall.heuristics.model_file import POWERS, VIEWS, Floats, Model, rounded
 from knightfall.kernel.neural_net import HIDDEN
 from knightfall.kernel.rules import geometry
+from knightfall.user_folders import atomic_write
 
 # -- tables of features -----------------------------------------------------------------------
 

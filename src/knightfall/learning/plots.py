@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from knightfall.arena.chart_style import BLUE, INK, RED, even_line, page, remark, styled
 from knightfall.display.numbers import interval, percent
 from knightfall.heuristics.model_file import VIEWS
-from knightfall.learning.weights import numbers, written
+from knightfall.learning.weight_vectors import numbers, written
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

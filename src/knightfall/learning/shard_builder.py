@@ -26,7 +26,6 @@ from knightfall.arena.play import Searcher, play_compiled, searcher
 from knightfall.board import Board
 from knightfall.display.progress import OnProgress, progress_or_callback
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write, make_empty_folder
 from knightfall.isolation.parallel_map import RunnerOptions, parallel_map
 from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.kernel.rules import bitset
@@ -37,6 +36,7 @@ from knightfall.learning.split import canonical_forms, class_splits, classes, ke
 from knightfall.position import Position, Side
 from knightfall.solver.atlas import lookup
 from knightfall.solver.engine import Engine
+from knightfall.user_folders import atomic_write, make_empty_folder
 
 # -- the agents -------------------------------------------------------------------------------
 

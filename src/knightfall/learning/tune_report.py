@@ -24,11 +24,11 @@ from knightfall.display.numbers import (
 )
 from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table
-from knightfall.display.terms import legend
+from knightfall.display.term_explanations import legend
 from knightfall.heuristics.expression import Expression
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
 from knightfall.learning.tune_settings import TuneSettings, agent_of
-from knightfall.learning.weights import Sum, decimal, numbers, written
+from knightfall.learning.weight_vectors import Sum, decimal, numbers, written
 from knightfall.statistics.pairs import MatchEstimate
 from knightfall.statistics.sprt import Sprt
 

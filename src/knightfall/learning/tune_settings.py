@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from knightfall.agents import cached_agent
+from knightfall.arena.engine_version import engine
 from knightfall.arena.plan import enter, files_of
-from knightfall.arena.version import engine
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Expression, parse_heuristic
 from knightfall.kernel.rules import words
 from knightfall.learning.split import canonical_forms, class_splits, classes, kept, keys
-from knightfall.learning.weights import read_sum, written
+from knightfall.learning.weight_vectors import read_sum, written
 from knightfall.openings import shuffled
 from knightfall.position import Position
 from knightfall.search.budget import Budget, parse_budget
@@ -145,7 +145,7 @@ def version() -> str:
     """Return the version of everything that determines the result."""
     from importlib.metadata import version as installed
 
-    from knightfall.kernel.sources import hash_of
+    from knightfall.kernel.source_hashes import hash_of
 
     tuning = hash_of("knightfall.learning.tuning", within="knightfall.learning")
     return f"{engine()}+{tuning}+cmaes {installed('cmaes')}"

@@ -27,15 +27,15 @@ from knightfall.display.numbers import percent
 from knightfall.display.progress import Progress
 from knightfall.display.progress import progress as shown
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write, make_empty_folder
 from knightfall.heuristics.expression import Expression
 from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.learning.tune_report import Step, TuneReport, confirmed
 from knightfall.learning.tune_settings import TuneSettings, agent_of, difference, sample
-from knightfall.learning.weights import Sum, measured, written
+from knightfall.learning.weight_vectors import Sum, measured, written
 from knightfall.openings import seed_of
-from knightfall.reading import Whole, check, check_format, parse_json, read_text
+from knightfall.untrusted_input import Whole, check, check_format, parse_json, read_text
+from knightfall.user_folders import atomic_write, make_empty_folder
 
 if TYPE_CHECKING:
     from knightfall.arena.runner import Runner

@@ -4,7 +4,7 @@ from knightfall.extensions import Extension
 
 EXTENSION = Extension(
     agents={
-        "champion": "knightfall.opponents.agent:ChampionAgent",
-        "perfect(swindle)": "knightfall.opponents.agent:SwindlingAgent",
+        "champion": "knightfall.opponents.champion_agent:ChampionAgent",
+        "perfect(swindle)": "knightfall.opponents.champion_agent:SwindlingAgent",
     }
 )

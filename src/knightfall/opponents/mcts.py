@@ -37,13 +37,13 @@ from knightfall.opponents.opponent_models import (
     shuffled_turns,
 )
 from knightfall.opponents.posterior import Posterior, ReplyEstimate, SearchMemory, memory_after
-from knightfall.opponents.replies import put_back
 from knightfall.opponents.reply_logit import ask_about
+from knightfall.opponents.reply_table import put_back
 from knightfall.position import Position
 from knightfall.search.run_search import SEARCHES, board_for, settings_for
 from knightfall.search.search_state import DTYPE as STATE_DTYPE
 from knightfall.search.search_state import SETTINGS_DTYPE
-from knightfall.search.table import new_table
+from knightfall.search.transposition_table import new_table
 from knightfall.solver.engine import Engine
 
 # -- the workspace of one thread ----------------------------------------------------------------

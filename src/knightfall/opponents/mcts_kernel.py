@@ -36,8 +36,8 @@ from knightfall.opponents.mcts_state import (
     may_go_on,
     solver_finds_win,
 )
-from knightfall.opponents.replies import one_reply
 from knightfall.opponents.reply_logit import reply
+from knightfall.opponents.reply_table import one_reply
 from knightfall.search.search_state import SETTINGS
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64

@@ -26,8 +26,8 @@ import numpy.typing as npt
 from knightfall.errors import KnightfallError
 from knightfall.openings import seed_of, seeded_order
 from knightfall.opponents.mcts_state import FEATURES, MOST_PLAYERS
-from knightfall.reading import Between, Items, check, check_format, parse_json, read_text
 from knightfall.search.budget import Budget
+from knightfall.untrusted_input import Between, Items, check, check_format, parse_json, read_text
 
 
 @dataclass(frozen=True)

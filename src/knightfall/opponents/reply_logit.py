@@ -31,7 +31,7 @@ from knightfall.opponents.mcts_state import (
     Records,
     may_go_on,
 )
-from knightfall.opponents.replies import ALWAYS, GOLDEN, ask_once, place_for
+from knightfall.opponents.reply_table import ALWAYS, GOLDEN, ask_once, place_for
 from knightfall.search.search_state import scramble
 from knightfall.solver.winloss import who_wins
 

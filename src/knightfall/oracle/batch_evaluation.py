@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.heuristics.c_signature import evaluate_many_at
 from knightfall.heuristics.evaluator import Evaluator, evaluator
-from knightfall.heuristics.signature import evaluate_many_at
 from knightfall.isolation.run_isolated import ChildExited, IsolatedCall, start_isolated
 from knightfall.kernel.interrupt import run_interruptibly, stop_function
 from knightfall.kernel.rules import geometry, words

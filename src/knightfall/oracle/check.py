@@ -35,12 +35,12 @@ from knightfall.oracle.batch_evaluation import (
     mirrored,
     sample,
 )
-from knightfall.oracle.measures import Auc, Scored, auc
+from knightfall.oracle.grade_statistics import Auc, Scored, auc
 from knightfall.position import Position
-from knightfall.reading import Between, Whole
-from knightfall.reading import check as check_shape
 from knightfall.solver.solve import Solver
 from knightfall.statistics.rates import Z
+from knightfall.untrusted_input import Between, Whole
+from knightfall.untrusted_input import check as check_shape
 
 BASELINE = "improved"
 """The heuristic that every other one is compared with."""

@@ -21,9 +21,10 @@ from knightfall.display.numbers import count, duration, for_json, interval, perc
 from knightfall.display.progress import OnProgress, progress_or_callback
 from knightfall.display.report import Displayable, Heading, Part, unicode_is_shown
 from knightfall.display.table import Table
-from knightfall.display.terms import legend
+from knightfall.display.term_explanations import legend
 from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.isolation.sigint import enable_keyboard_interrupt
+from knightfall.oracle.grade_statistics import Auc, Bin, Scored, auc, clustered_error, quantile_bins
 from knightfall.oracle.graded_games import (
     PHASES,
     ROLES,
@@ -33,7 +34,6 @@ from knightfall.oracle.graded_games import (
     draw_openings,
     records_of,
 )
-from knightfall.oracle.measures import Auc, Bin, Scored, auc, clustered_error, quantile_bins
 from knightfall.statistics.rates import Share
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from knightfall.search.search_state import (
     remember,
 )
 from knightfall.search.separation import UNSETTLED, separated, solitaires
-from knightfall.search.table import (
+from knightfall.search.transposition_table import (
     AT_LEAST,
     AT_MOST,
     EXACT,

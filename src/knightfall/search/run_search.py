@@ -41,7 +41,7 @@ from knightfall.search.search_state import (
     any_move,
     search_at,
 )
-from knightfall.search.table import size_for, table_for
+from knightfall.search.transposition_table import size_for, table_for
 
 _SHARED_FIELDS = ("heuristic", "symmetric", "depth_limit", "seed", "table", "entries", "options")
 """The fields that settings and a search's state share."""

@@ -22,9 +22,9 @@ from pathlib import Path
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.files import data_folder
 from knightfall.position import Position
-from knightfall.reading import check, decoded, parse_json, read_text
+from knightfall.untrusted_input import check, decoded, parse_json, read_text
+from knightfall.user_folders import data_folder
 
 FILE = USER_FILE = "atlas.json"
 BYTES = 3

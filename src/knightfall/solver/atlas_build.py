@@ -14,11 +14,9 @@ from functools import partial
 from pathlib import Path
 
 from knightfall.board import Board
-from knightfall.files import atomic_write, data_folder, locked
 from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.kernel.interrupt import run_interruptibly
 from knightfall.position import Position
-from knightfall.reading import read_bytes
 from knightfall.solver.atlas import (
     BYTES,
     USER_FILE,
@@ -30,6 +28,8 @@ from knightfall.solver.atlas import (
 )
 from knightfall.solver.engine import Engine
 from knightfall.solver.solve import Solver
+from knightfall.untrusted_input import read_bytes
+from knightfall.user_folders import atomic_write, data_folder, locked
 
 Cells = tuple[int, int]
 _journal_line = re.compile(

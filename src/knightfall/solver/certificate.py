@@ -19,12 +19,12 @@ import numpy as np
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write
 from knightfall.kernel.interrupt import run_interruptibly
 from knightfall.kernel.rules import bitset, geometry
 from knightfall.solver.engine import OutOfBudget
 from knightfall.solver.proof_table import DTYPE, PLIES
 from knightfall.solver.winloss import who_wins
+from knightfall.user_folders import atomic_write
 
 HEADING = "knightfall certificate 1\nboard {}x{}\nwinner second\n"
 SMALL = 500

@@ -107,7 +107,7 @@ class Engine:
         """
         open, mover, waiter = self._words(position)
         # Imported here, because compiling it takes time and many callers never need it.
-        from knightfall.solver.distance import ends_within
+        from knightfall.solver.game_length import ends_within
 
         if not 0 <= plies < PLIES:
             raise KnightfallError(f"plies={plies} must be from 0 to {PLIES - 1}: no game is longer")

@@ -170,7 +170,7 @@ def with_outcome(data: int, mover_wins: int) -> int:
 
 @compiled(_u64(_u64, _i64, types.boolean), forceinline=True)
 def with_answer(data: int, plies: int, ends: bool) -> int:
-    """Return the data with the answer to `distance.ends_within` added."""
+    """Return the data with the answer to `game_length.ends_within` added."""
     if data == _u64(0):
         data = _u64(BLANK)
     if ends:

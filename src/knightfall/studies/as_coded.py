@@ -29,7 +29,7 @@ from math import inf
 from numba import types
 
 from knightfall.heuristics import aggressive, course, staged
-from knightfall.heuristics.signature import published
+from knightfall.heuristics.c_signature import published
 from knightfall.heuristics.staged import at_most
 from knightfall.kernel.bits import Bits, bit, count, first, rest
 from knightfall.kernel.compile import compiled

@@ -45,7 +45,7 @@ from knightfall.studies.comparisons import (
     signed_interval,
 )
 from knightfall.studies.computed_facts import FactInputs, judge_fact
-from knightfall.studies.costs import compiled_costs, student_costs
+from knightfall.studies.node_costs import compiled_costs, student_costs
 from knightfall.studies.plans import PLIES, SIZES
 from knightfall.studies.published import Claim, Measure
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import hypot
 
 from knightfall.display.numbers import percent, plus_minus, signed
-from knightfall.studies.costs import BASELINE
 from knightfall.studies.markdown import bullets, chart, fold, heading, table
+from knightfall.studies.node_costs import BASELINE
 from knightfall.studies.oracle_grades import HeuristicGrade
 from knightfall.studies.plans import BUDGETS, PLAYS_OUT, TITLES
 from knightfall.studies.run_results import STUDIES_GAMES, NeededGames, Sweep, gap_words

@@ -22,7 +22,7 @@ from knightfall.oracle.graded_games import PHASES, phase_of
 from knightfall.position import Position
 from knightfall.statistics.rates import Share, Z
 from knightfall.studies.comparisons import ClaimVerdict, Judgement, signed_interval
-from knightfall.studies.costs import BASELINE, student_costs
+from knightfall.studies.node_costs import BASELINE, student_costs
 from knightfall.studies.playing_conditions import Condition
 from knightfall.studies.published import Fact, Study, WishFinding
 

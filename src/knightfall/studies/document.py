@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from knightfall.display.numbers import percent
-from knightfall.files import atomic_write
 from knightfall.studies.claims import ONCE
 from knightfall.studies.common_sections import (
     fit_section,
@@ -16,13 +15,14 @@ from knightfall.studies.common_sections import (
     needed_section,
     resigning_section,
 )
-from knightfall.studies.costs import BASELINE
 from knightfall.studies.markdown import BEGIN, END, bullets, command, fold, heading, html_page
+from knightfall.studies.node_costs import BASELINE
 from knightfall.studies.oracle_grades import POSITIONS
 from knightfall.studies.plans import MORE_POWER, TITLES
 from knightfall.studies.run_results import STUDIES_GAMES, gap_words
 from knightfall.studies.studies_report import StudiesReport
 from knightfall.studies.study_section import study_section
+from knightfall.user_folders import atomic_write
 
 
 def report_markdown(report: StudiesReport, charts: Mapping[str, str]) -> str:

@@ -18,8 +18,7 @@ from typing import Any
 
 from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
-from knightfall.reading import Between, OneOf, Whole, check, decoded, parse_json
-from knightfall.studies.condition_trials import Cell, Prediction, play_trials
+from knightfall.studies.condition_likelihood import Cell, Prediction, play_trials
 from knightfall.studies.playing_conditions import (
     TIMES,
     Condition,
@@ -30,6 +29,7 @@ from knightfall.studies.playing_conditions import (
 )
 from knightfall.studies.published import CONDITION_PARTS, Study
 from knightfall.studies.student_options import CHOICES
+from knightfall.untrusted_input import Between, OneOf, Whole, check, decoded, parse_json
 
 GAMES, LEAST_PAIRS = 2800, 30
 """Approximate number of games to try one condition, and the least number of pairs in a cell."""

@@ -19,18 +19,18 @@ from random import Random
 import numpy as np
 
 from knightfall.agents import parse_agent
-from knightfall.arena.version import engine
+from knightfall.arena.engine_version import engine
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write, data_folder
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions, parallel_map
 from knightfall.openings import openings, shuffled
 from knightfall.oracle.graded_games import PHASES, Phase, phase_of
 from knightfall.position import Position
-from knightfall.reading import Between, Whole, check, parse_json, read_text
 from knightfall.solver.solve import Solver
 from knightfall.studies.comparisons import PairScores
 from knightfall.studies.published import CHANCE, Study, agent_of
+from knightfall.untrusted_input import Between, Whole, check, parse_json, read_text
+from knightfall.user_folders import atomic_write, data_folder
 
 # -- grades --------------------------------------------------------------------------------
 

@@ -16,8 +16,8 @@ from knightfall.agents import COURSE_NODES, Agent, DeepeningAgent, parse_agent
 from knightfall.arena.plan import Entrant, Match, Plan, round_robin, tournament_matches
 from knightfall.errors import KnightfallError, nearest
 from knightfall.search.budget import Budget
-from knightfall.studies.condition_trials import faithful_plan, study_tournament_plan
-from knightfall.studies.costs import BASELINE, compiled_costs, equal_time_nodes, large_costs
+from knightfall.studies.condition_likelihood import faithful_plan, study_tournament_plan
+from knightfall.studies.node_costs import BASELINE, compiled_costs, equal_time_nodes, large_costs
 from knightfall.studies.playing_conditions import Condition
 from knightfall.studies.published import Measure, Study, agent_of, studies
 from knightfall.studies.student_options import STUDENTS_TIME

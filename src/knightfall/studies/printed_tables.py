@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from knightfall.errors import KnightfallError
-from knightfall.reading import Between, Whole
+from knightfall.untrusted_input import Between, Whole
 
 Rates = Mapping[str, Decimal]
 """Win rates in % by heuristic, with the digits that were printed."""

@@ -12,7 +12,6 @@ from typing import Any, Literal, get_args
 from knightfall.agents import COURSE_NODES
 from knightfall.arena.tournament_plan import protocol_named
 from knightfall.errors import KnightfallError
-from knightfall.reading import Between, OneOf, Whole, check
 from knightfall.studies.printed_tables import (
     EXAMPLE,
     TABLE,
@@ -26,6 +25,7 @@ from knightfall.studies.printed_tables import (
 )
 from knightfall.studies.student_options import CHOICES
 from knightfall.studies.study_files import FIRST, HEURISTICS, every_study, read_tables
+from knightfall.untrusted_input import Between, OneOf, Whole, check
 
 Form = Literal[
     "better",

@@ -14,9 +14,9 @@ from knightfall.arena.store import Run
 from knightfall.studies.claims import Evidence, judge_claim, judge_order, meaning
 from knightfall.studies.comparisons import Range, compare_scores, contradictions
 from knightfall.studies.computed_facts import FINDINGS, FactInputs
-from knightfall.studies.condition_trials import Cell
-from knightfall.studies.costs import compiled_costs
+from knightfall.studies.condition_likelihood import Cell
 from knightfall.studies.fit_conditions import StudyFit, loglikelihood
+from knightfall.studies.node_costs import compiled_costs
 from knightfall.studies.oracle_grades import OPENINGS, Choices, HeuristicGrade
 from knightfall.studies.plans import FORFEITS, POWER, SIZES, STUDENTS, BudgetName, nodes_of
 from knightfall.studies.playing_conditions import Condition

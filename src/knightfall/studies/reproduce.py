@@ -104,12 +104,12 @@ def reproduce(
     from knightfall.cli.terminal import INTERRUPTED, print_report, say
     from knightfall.display.report import print_parts
     from knightfall.errors import KnightfallError
-    from knightfall.files import atomic_write
     from knightfall.isolation.parallel_map import RunnerOptions
     from knightfall.studies import plans
     from knightfall.studies.document import why_no_charts, write_report
     from knightfall.studies.fit_conditions import as_json, fit_of
     from knightfall.studies.report_builder import build_report
+    from knightfall.user_folders import atomic_write
 
     options = RunnerOptions(workers, dask)
     chosen = _chosen(study or [])
@@ -195,7 +195,7 @@ def _chosen(names: Sequence[str]) -> list[Study]:
 def _folder(given: str | None) -> Path:
     """Create the folder of the report; raise a KnightfallError if that is impossible."""
     from knightfall.errors import KnightfallError
-    from knightfall.files import make_folder
+    from knightfall.user_folders import make_folder
 
     if given is not None and not given.strip():
         raise KnightfallError(f"--output {given!r} is not the name of a folder")

@@ -17,7 +17,7 @@ from knightfall.statistics import pairs as statistics
 from knightfall.statistics.pairs import difference, holm
 from knightfall.statistics.rates import Share, Z
 from knightfall.studies.comparisons import PairScores, signed_interval
-from knightfall.studies.condition_trials import Prediction, predict
+from knightfall.studies.condition_likelihood import Prediction, predict
 from knightfall.studies.plans import SWEEP_TIMES
 
 

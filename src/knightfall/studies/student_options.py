@@ -173,7 +173,7 @@ class StudentAgent(SearchAgent):
     def search(self) -> CompiledSearch:
         """Return the compiled search with the costs of its steps in plain Python."""
         from knightfall.search.run_search import Search
-        from knightfall.studies.costs import student_costs
+        from knightfall.studies.node_costs import student_costs
         from knightfall.studies.student_search import student
 
         costs = student_costs(self.student_options.board, self.heuristic)

@@ -18,7 +18,7 @@ from knightfall.arena.chart_style import (
     styled,
 )
 from knightfall.display.numbers import count
-from knightfall.studies.costs import BASELINE
+from knightfall.studies.node_costs import BASELINE
 from knightfall.studies.plans import BUDGETS, TITLES
 from knightfall.studies.run_results import GAPS, STUDIES_GAMES, NeededGames, Sweep, gap_words
 from knightfall.studies.studies_report import StudiesLeague, StudiesReport, StudyReport

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.registry import CODED, Declared, HeuristicTable
-from knightfall.reading import check, decoded, parse_toml
+from knightfall.untrusted_input import check, decoded, parse_toml
 
 T = TypeVar("T")
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from knightfall.display.numbers import count
 from knightfall.studies.common_sections import conditions_of
 from knightfall.studies.comparisons import MARKS
-from knightfall.studies.costs import BASELINE
 from knightfall.studies.markdown import bullets, chart, command, fold, heading, table
+from knightfall.studies.node_costs import BASELINE
 from knightfall.studies.plans import TITLES
 from knightfall.studies.studies_report import (
     ClaimReport,

@@ -42,7 +42,7 @@ def site(
       knightfall site knightfall.html --single-file
     """
     from knightfall.errors import KnightfallError
-    from knightfall.files import atomic_write, check_output
+    from knightfall.user_folders import atomic_write, check_output
     from knightfall.web.site import single_file, write_site
 
     if single:

@@ -22,13 +22,13 @@ from knightfall.board import Board
 from knightfall.display.printable import print_line
 from knightfall.isolation.parallel_map import RunnerOptions, in_order, parallel_map
 from knightfall.kernel.rules import geometry, words
-from knightfall.machine import cores
 from knightfall.openings import openings, shuffled
 from knightfall.position import Position
+from knightfall.processor_cores import cores
 from knightfall.search.separation import separated
 from knightfall.solver.reflection import mirror_move
 from knightfall.solver.solve import Solver
-from knightfall.web.ladder import LADDER
+from knightfall.web.rate_opponents import LADDER
 
 FILE = Path(__file__).parent / "puzzles.json"
 

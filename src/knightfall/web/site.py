@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write, make_folder
+from knightfall.user_folders import atomic_write, make_folder
 from knightfall.web.engine.build import ABOUT, ENGINE
-from knightfall.web.ladder import FILE as LADDER
+from knightfall.web.rate_opponents import FILE as LADDER
 
 HERE = Path(__file__).parent
 PAGE = HERE / "page"

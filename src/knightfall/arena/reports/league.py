@@ -8,13 +8,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from knightfall.agents import other_differences
+from knightfall.arena.report_statistics import Standing, entrant_dict, short_names, standings
 from knightfall.arena.results import RunReport
 from knightfall.arena.run_loop import LOOKING_FACTOR
-from knightfall.arena.standings import Standing, entrant_dict, short_names, standings
 from knightfall.display.numbers import for_json, interval, percent, plus_minus
 from knightfall.display.report import Heading, Part
 from knightfall.display.table import Table
-from knightfall.display.terms import legend
+from knightfall.display.term_explanations import legend
 
 if TYPE_CHECKING:
     from knightfall.arena.run_loop import Scoreboard

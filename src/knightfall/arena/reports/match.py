@@ -7,12 +7,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from knightfall.agents import other_differences
+from knightfall.arena.report_statistics import (
+    entrant_dict,
+    losses,
+    pair_counts,
+    pair_statistics,
+    standings,
+)
 from knightfall.arena.results import RunReport
 from knightfall.arena.run_loop import test_of
-from knightfall.arena.standings import entrant_dict, losses, pair_counts, pair_statistics, standings
 from knightfall.display.numbers import count, for_json, interval, mean, percent, plus_minus, signed
 from knightfall.display.report import Part
-from knightfall.display.terms import legend
+from knightfall.display.term_explanations import legend
 
 if TYPE_CHECKING:
     from knightfall.arena.plan import Plan

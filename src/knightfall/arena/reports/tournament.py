@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from knightfall.agents import OtherDifferences, other_differences
-from knightfall.arena.results import RunReport, Wins
-from knightfall.arena.run_loop import ComparisonRule, verdict
-from knightfall.arena.standings import (
+from knightfall.arena.report_statistics import (
     BaselineComparison,
     EntrantRatings,
     PairOutcomes,
@@ -23,11 +21,13 @@ from knightfall.arena.standings import (
     short_names,
     standings,
 )
+from knightfall.arena.results import RunReport, Wins
+from knightfall.arena.run_loop import ComparisonRule, verdict
 from knightfall.arena.tournament_plan import command_of, mixture
 from knightfall.display.numbers import NOTHING, count, interval, percent, plus_minus, signed
 from knightfall.display.report import Part
 from knightfall.display.table import Table
-from knightfall.display.terms import legend
+from knightfall.display.term_explanations import legend
 
 if TYPE_CHECKING:
     from knightfall.arena.plan import Plan

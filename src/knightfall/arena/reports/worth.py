@@ -7,8 +7,8 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from knightfall.arena.report_statistics import pair_statistics
 from knightfall.arena.results import RunReport
-from knightfall.arena.standings import pair_statistics
 from knightfall.arena.worth import Level, OverallRate, levels, overall, price
 from knightfall.display.numbers import count, for_json, interval, mean, percent, plus_minus
 from knightfall.display.report import Part

@@ -15,7 +15,7 @@ from knightfall.cli.help_format import command_group
 from knightfall.cli.options import BoardName, Dask, Json, Workers, board_named, chosen_map
 from knightfall.cli.terminal import print_json, print_line, say
 from knightfall.display.numbers import clock, duration, percent
-from knightfall.display.terms import legend
+from knightfall.display.term_explanations import legend
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
@@ -213,9 +213,9 @@ def build(
     import time
 
     from knightfall.display.progress import progress
-    from knightfall.files import check_output
     from knightfall.solver.atlas import entries_of, forget
     from knightfall.solver.atlas_build import Builder, name_of, save, upright, user_file
+    from knightfall.user_folders import check_output
 
     there = upright(board_named(board))
     map_calls = chosen_map(workers, dask, lambda cells: f"the openings like {cells}")
@@ -289,8 +289,8 @@ def certify(
     import time
 
     from knightfall.display.progress import progress
-    from knightfall.files import check_output
     from knightfall.solver.certificate import certify as prove
+    from knightfall.user_folders import check_output
 
     there = board_named(board)
     map_calls = chosen_map(workers, dask, lambda cell: f"the answers to {there.name(cell)}")

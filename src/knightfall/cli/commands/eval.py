@@ -16,8 +16,8 @@ from knightfall.display.numbers import for_json
 from knightfall.display.report import print_parts
 from knightfall.display.table import facts
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write
 from knightfall.picture import player as player_of
+from knightfall.user_folders import atomic_write
 
 if TYPE_CHECKING:
     from knightfall.agents.remote_player import RemotePlayer
@@ -180,7 +180,7 @@ def _measure(
 def _from_file(name: str) -> Iterator[tuple[str, Position]]:
     """Yield the positions of a file, each with its file and line for error messages."""
     from knightfall.position import Position
-    from knightfall.reading import opened
+    from knightfall.untrusted_input import opened
 
     with nullcontext(sys.stdin.buffer) if name == "-" else opened(name) as file:
         # By lines, because a program that writes to stdin may wait for each answer; with a limit,

@@ -44,7 +44,7 @@ def export(
     """
     from knightfall.arena.export_run import FORMATS, export_lines, export_parquet
     from knightfall.display.progress import progress
-    from knightfall.files import atomic_writer, check_output
+    from knightfall.user_folders import atomic_writer, check_output
 
     if format not in FORMATS:
         raise KnightfallError(

@@ -72,7 +72,7 @@ def games(
       knightfall runs games 3 --lost-by AB_Improved --limit 10
       knightfall runs games last --reason timeout --json
     """
-    from knightfall.arena.standings import shortened
+    from knightfall.arena.report_statistics import shortened
 
     with reading(store) as opened:
         found = find_run(opened, run)
@@ -183,9 +183,9 @@ def annotate(
       knightfall annotate 4.0.0
       knightfall watch AB_Improved MM_Open --json | knightfall annotate -
     """
-    from knightfall.files import atomic_write
     from knightfall.notation import read_game
     from knightfall.oracle.annotate import annotate as judge
+    from knightfall.user_folders import atomic_write
 
     check_svg(chart)
     given = read_game(sys.stdin.read()) if game == "-" else game

@@ -23,7 +23,7 @@ from knightfall.isolation.sigint import enable_keyboard_interrupt
 
 if TYPE_CHECKING:
     from knightfall.cli.game_views import GameView
-    from knightfall.cli.played_game import InteractiveGame
+    from knightfall.cli.interactive_game import InteractiveGame
 
 OPPONENT = "alphabeta(improved, depth=3)"
 
@@ -112,7 +112,7 @@ def play(
       knightfall play --against random --board 4x4
       knightfall play --resume
     """
-    from knightfall.cli.played_game import InteractiveGame, load
+    from knightfall.cli.interactive_game import InteractiveGame, load
 
     if resume is not None and (fen or board or seat or against):
         raise KnightfallError(
@@ -260,7 +260,7 @@ class _Keeper:
 
     def save(self) -> str | None:
         """Save the game; return the command that resumes it, or None if saving failed."""
-        from knightfall.cli.played_game import resume_command, save
+        from knightfall.cli.interactive_game import resume_command, save
 
         try:
             save(self._game)

@@ -30,7 +30,7 @@ from knightfall.cli.options import (
 )
 from knightfall.cli.terminal import print_json, print_line, say
 from knightfall.display.numbers import count
-from knightfall.display.terms import legend
+from knightfall.display.term_explanations import legend
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
@@ -270,11 +270,14 @@ def delete(run: RunName, yes: Yes = False, store: StorePath = None, json: Json =
     from knightfall.arena.store import Store
 
     with reading(store) as opened:  # reading never creates a store that is missing
-        id = find_run(opened, run).id
-        info = next(info for info in opened.runs() if info.id == id)
-    if not yes and not _confirmed(info):
-        say("knightfall: nothing was deleted")
-        raise typer.Exit(1)
+        if yes and run.isdecimal():  # a damaged run cannot be looked up, but deleted
+            id = int(run)
+        else:
+            id = find_run(opened, run).id
+            info = next(info for info in opened.runs() if info.id == id)
+            if not yes and not _confirmed(info):
+                say("knightfall: nothing was deleted")
+                raise typer.Exit(1)
     with Store.open(store_path(store)) as opened:
         opened.delete(id)
     if json:

@@ -27,7 +27,7 @@ from knightfall.cli.terminal import print_json
 from knightfall.display.numbers import for_json, percent
 from knightfall.display.report import print_parts
 from knightfall.display.table import Table, facts
-from knightfall.display.terms import legend
+from knightfall.display.term_explanations import legend
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:

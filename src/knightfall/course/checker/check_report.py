@@ -12,7 +12,7 @@ from knightfall.course.generations import Generation
 from knightfall.display.printable import printable
 from knightfall.display.report import Displayable, Heading, Part, unicode_is_shown
 from knightfall.isolation.host_process import check_answer
-from knightfall.reading import OneOf
+from knightfall.untrusted_input import OneOf
 
 Mark = Literal["ok", "wrong", "warning", "skipped"]
 Kind = Literal["minimax", "alphabeta"]

@@ -16,7 +16,7 @@ from knightfall.course.checker.submission_api import (
     missing_arguments,
     shown,
 )
-from knightfall.course.player import parameters
+from knightfall.course.submission_player import parameters
 
 OTHERS = ("search_depth", "timeout")
 """Further arguments of the course's constructor, which the tournament does not pass."""

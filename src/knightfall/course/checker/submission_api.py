@@ -28,8 +28,8 @@ from knightfall.course.checker.recording_board import (
 from knightfall.course.clocks import running
 from knightfall.course.generations import generation_named
 from knightfall.course.import_context import load_module
-from knightfall.course.player import make_player
 from knightfall.course.source_lines import Returned, find_return, without_addresses
+from knightfall.course.submission_player import make_player
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from knightfall.agents import COURSE, cached_agent
-from knightfall.arena import version
+from knightfall.arena import engine_version
 from knightfall.arena.api import combined_plan, from_snapshot
 from knightfall.arena.plan import Entrant, Match, Plan, enter, files_of, tournament_matches
 from knightfall.arena.run_loop import Scoreboard, play_to_end
@@ -30,8 +30,8 @@ from knightfall.course.trial.successor_games import SAMPLES
 from knightfall.display.progress import progress
 from knightfall.errors import AgentFailure
 from knightfall.isolation.parallel_map import RunnerOptions
-from knightfall.machine import cores
 from knightfall.position import Position
+from knightfall.processor_cores import cores
 from knightfall.user_files import original_paths
 
 # -- plans -------------------------------------------------------------------------------------
@@ -265,7 +265,7 @@ class Season:
 
     def _conduct(self, plans: Sequence[Plan], what: str, notice: Notice, show: bool) -> list[Run]:
         """Play the plans one after the other with the same workers; return their runs."""
-        engine, versions = version.engine(), version.versions()
+        engine, versions = engine_version.engine(), engine_version.versions()
         runs = [self.store.begin(plan, engine, versions) for plan in plans]
         if all(run.finished for run in runs):
             return runs

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from knightfall.arena.results import no_verdict
 from knightfall.course.classroom.class_games import Conditions
 from knightfall.course.classroom.class_table import ClassTable, StudentRow
-from knightfall.course.classroom.lessons import to_dict as lessons_dict
+from knightfall.course.classroom.game_lessons import to_dict as lessons_dict
 from knightfall.course.classroom.roster import Likeness, Student
 from knightfall.course.classroom.student_page import STYLE, never_moved_page, student_page, table
 from knightfall.course.trial.game_judging import KINDS, OWN_CLOCK
@@ -22,8 +22,8 @@ from knightfall.display.numbers import count, for_json, interval, percent, plus_
 from knightfall.display.printable import csv_cell
 from knightfall.display.report import Displayable, Heading, Part, document, text
 from knightfall.display.table import Table
-from knightfall.files import atomic_write
 from knightfall.user_files import original_paths
+from knightfall.user_folders import atomic_write
 
 INDEX, SHEET, PAGES = "index.html", "class.csv", "students"
 

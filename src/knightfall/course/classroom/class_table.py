@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from knightfall.arena.report_statistics import pair_statistics
 from knightfall.arena.results import too_late
-from knightfall.arena.standings import pair_statistics
 from knightfall.arena.store import Run
-from knightfall.course.classroom.lessons import Lessons
+from knightfall.course.classroom.game_lessons import Lessons
 from knightfall.course.classroom.roster import Student
 from knightfall.course.submission import Submission
 from knightfall.display.numbers import count

@@ -8,13 +8,13 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from knightfall.arena import version
+from knightfall.arena import engine_version
 from knightfall.arena.plan import enter
 from knightfall.arena.run_options import Notice
 from knightfall.arena.snapshot import Snapshot, run_snapshot
 from knightfall.arena.store import Run, Store
 from knightfall.course.agent import TIME
-from knightfall.course.checker.run_checks import examine
+from knightfall.course.checker.check_runner import examine
 from knightfall.course.classroom.class_games import (
     Conditions,
     Season,
@@ -27,18 +27,18 @@ from knightfall.course.classroom.class_games import (
 )
 from knightfall.course.classroom.class_report import ClassReport
 from knightfall.course.classroom.class_table import Met, pairs_met, table_of
-from knightfall.course.classroom.lessons import Games, Lessons, from_json, lessons_of, to_dict
+from knightfall.course.classroom.game_lessons import Games, Lessons, from_json, lessons_of, to_dict
 from knightfall.course.classroom.roster import Student, near_identical, read_class
-from knightfall.course.classroom.successor_class import play_successor_class
+from knightfall.course.classroom.successor_classroom import play_successor_class
 from knightfall.course.trial.successor_games import entered
 from knightfall.display.printable import json_line
 from knightfall.display.progress import progress as shown_progress
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write, make_folder
 from knightfall.isolation.parallel_map import RunnerOptions, on_all_cores, parallel_map
-from knightfall.machine import cores, load
-from knightfall.reading import read_text
+from knightfall.processor_cores import cores, load
 from knightfall.search.budget import parse_budget
+from knightfall.untrusted_input import read_text
+from knightfall.user_folders import atomic_write, make_folder
 
 GAMES, LESSONS = "games.sqlite", "lessons"
 """The store and the folder of lessons in a class's output folder."""
@@ -153,7 +153,7 @@ def _play_class(
     Return the pairs of games, the students with their problems, and the lessons by name.
     """
     make_folder(place / LESSONS)
-    engine = version.engine()
+    engine = engine_version.engine()
     with Store.open(place / GAMES) as store:
         students = load_each(
             students,

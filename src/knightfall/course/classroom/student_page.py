@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from knightfall.arena.results import no_verdict
 from knightfall.course.classroom.class_games import Conditions
 from knightfall.course.classroom.class_table import ClassTable, StudentRow
-from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding
+from knightfall.course.classroom.game_lessons import Blunder, Lessons, Misunderstanding
 from knightfall.course.classroom.roster import Student
 from knightfall.course.trial.game_judging import KINDS, OWN_CLOCK, SUBSTITUTE, TRIES
 from knightfall.display.numbers import count, interval, percent, plus_minus, signed

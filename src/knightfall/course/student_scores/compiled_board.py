@@ -28,7 +28,13 @@ from numba.extending import (
     register_model,
 )
 
-from knightfall.course.student_scores.cells import CELL, by_column, by_row, row_first, turned
+from knightfall.course.student_scores.cell_list_type import (
+    CELL,
+    by_column,
+    by_row,
+    row_first,
+    turned,
+)
 from knightfall.kernel.bits import address_of, bit, count, each, records
 from knightfall.kernel.board_view import BOARD_VIEW
 from knightfall.kernel.compile import compiled

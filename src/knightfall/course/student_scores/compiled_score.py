@@ -30,8 +30,8 @@ from knightfall.course.import_context import removed_names_restored
 from knightfall.course.student_scores.compiled_board import GAMES, PLAYER, GameType, asking
 from knightfall.course.student_scores.student_score import silent
 from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.heuristics.c_signature import HEURISTIC, evaluate_at
 from knightfall.heuristics.registry import Score
-from knightfall.heuristics.signature import HEURISTIC, evaluate_at
 from knightfall.heuristics.user_heuristic import (
     CHECKED,
     USERS,

@@ -18,9 +18,9 @@ import numpy as np
 from knightfall.agents import cached_agent
 from knightfall.arena.plan import GameRecord, PairRecord, PairTask, Plan
 from knightfall.arena.play import play_pair
+from knightfall.arena.report_statistics import PairOutcomes, outcomes_of
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.snapshot import as_played
-from knightfall.arena.standings import PairOutcomes, outcomes_of
 from knightfall.arena.store import Run
 from knightfall.board import Board
 from knightfall.course.agent import CourseAgent, RemoteSubmission

@@ -28,7 +28,7 @@ from knightfall.course.generation_successor import _HEIGHT, _ROW, _WIDTH, Isolat
 from knightfall.course.submission import checked, parse_reference
 from knightfall.errors import AgentFailure, KnightfallError, nearest
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions, on_all_cores, parallel_map
-from knightfall.machine import ENOUGH, core_share
+from knightfall.processor_cores import ENOUGH, core_share
 from knightfall.user_files import original_paths
 
 # -- searches in plain Python ------------------------------------------------------------------

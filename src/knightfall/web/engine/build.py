@@ -15,14 +15,14 @@ HERE = Path(__file__).parent
 ENGINE, ABOUT = HERE / "engine.wasm", HERE / "engine.json"
 PAGE = 1 << 16
 
-MADE_FROM = ("knightfall.web.engine.entry_points", "knightfall.web.engine.llvm")
+MADE_FROM = ("knightfall.web.engine.entry_points", "knightfall.web.engine.llvm_to_wasm")
 """The modules that the engine is built from, with all their imports; heuristics are added."""
 
 
 def source_hash() -> str:
     """Return the hash of the sources that the shipped engine must have been built from."""
     from knightfall.heuristics.registry import REGISTRY, USER
-    from knightfall.kernel.sources import hash_of
+    from knightfall.kernel.source_hashes import hash_of
 
     scores = {row.module for row in REGISTRY.values() if row.study != USER}
     return hash_of(*MADE_FROM, *sorted(scores), lazy=False)
@@ -33,20 +33,20 @@ def main() -> None:
     os.environ["KNIGHTFALL_CACHE_DIR"] = os.devnull + "/none"  # cached code is machine code only
     os.environ["KNIGHTFALL_QUIET"] = "1"
     from knightfall.display.printable import print_line
+    from knightfall.heuristics.c_signature import HEURISTIC
     from knightfall.heuristics.registry import REGISTRY
-    from knightfall.heuristics.signature import HEURISTIC
-    from knightfall.web.engine import layout, llvm
+    from knightfall.web.engine import llvm_to_wasm, memory_layout
     from knightfall.web.engine.entry_points import EXPORTED, METHODS, SUM_ID, heuristics
 
     scores = heuristics()
-    module, machine = llvm.module_of(EXPORTED, scores, HEURISTIC)
+    module, machine = llvm_to_wasm.module_of(EXPORTED, scores, HEURISTIC)
     exports = [*EXPORTED, "heuristic_address", "clock_address"]
-    memory = -(-(layout.SIZE + (1 << 20)) // PAGE) * PAGE
-    content = llvm.linked(module, machine, exports, memory)
+    memory = -(-(memory_layout.SIZE + (1 << 20)) // PAGE) * PAGE
+    content = llvm_to_wasm.linked(module, machine, exports, memory)
     about = {
         "sources": source_hash(),
-        "memory": layout.SIZE,
-        "entries": layout.ENTRIES,
+        "memory": memory_layout.SIZE,
+        "entries": memory_layout.ENTRIES,
         "methods": METHODS,
         "heuristics": [
             {"id": id} if id == SUM_ID

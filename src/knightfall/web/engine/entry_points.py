@@ -14,9 +14,9 @@ from typing import Any
 from numba import from_dtype, types
 
 from knightfall.heuristics.aggressive import least_blocked
+from knightfall.heuristics.c_signature import HEURISTIC, ready
 from knightfall.heuristics.reachability import _static
 from knightfall.heuristics.registry import REGISTRY, USER
-from knightfall.heuristics.signature import HEURISTIC, ready
 from knightfall.kernel import rules
 from knightfall.kernel.bits import Bits, address_of, call_heuristic, count, first, records, rest
 from knightfall.kernel.compile import compiled
@@ -28,24 +28,28 @@ from knightfall.search.deepening import deepening
 from knightfall.search.minimax import minimax
 from knightfall.search.search_state import STATE as SEARCH
 from knightfall.search.search_state import any_move
-from knightfall.solver import distance, reflection, winloss
+from knightfall.solver import game_length, reflection, winloss
 from knightfall.solver.engine import UPPER_SHARE
 from knightfall.solver.proof_table import PLIES
 from knightfall.solver.proof_table import STATE as PROOF
-from knightfall.web.engine import layout
-from knightfall.web.engine.layout import arrays, lay_out
+from knightfall.web.engine import memory_layout
+from knightfall.web.engine.memory_layout import arrays, lay_out
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 _void = types.void
 
-SUM = from_dtype(layout.SUM_DTYPE)
+SUM = from_dtype(memory_layout.SUM_DTYPE)
 
 _board_at, _search_at, _proof_at = records(GEOMETRY), records(SEARCH), records(PROOF)
 _sum_at = records(SUM)
 _boards_at, _proofs_at = arrays(GEOMETRY), arrays(PROOF)
 
-BOARD_AT, SEARCH_AT = layout.BOARD_AT, layout.SEARCH_AT
-PROOF_AT, SUM_AT, READING_AT = layout.PROOF_AT, layout.SUM_AT, layout.READING_AT
+BOARD_AT, SEARCH_AT = memory_layout.BOARD_AT, memory_layout.SEARCH_AT
+PROOF_AT, SUM_AT, READING_AT = (
+    memory_layout.PROOF_AT,
+    memory_layout.SUM_AT,
+    memory_layout.READING_AT,
+)
 
 EXPORTED: dict[str, tuple[Any, Any]] = {}
 """The functions that a page can call, by name, with their signatures."""
@@ -70,8 +74,8 @@ def begin(base: int, width: int, height: int) -> None:
     """Prepare the memory for a board; all of it except the tables must be zero before."""
     lay_out(_board_at(base + _u64(BOARD_AT), _u64(0)), width, height)
     proof = _proof_at(base + _u64(PROOF_AT), _u64(0))
-    proof.table = base + _u64(layout.PROOFS_AT)
-    proof.buckets = _u64(layout.BUCKETS - 1)
+    proof.table = base + _u64(memory_layout.PROOFS_AT)
+    proof.buckets = _u64(memory_layout.BUCKETS - 1)
     proof.upper = _i64(round(width * height * UPPER_SHARE))
 
 
@@ -213,7 +217,7 @@ def add_term(base: int, weight: float, open_power: int, filled_power: int) -> in
     """
     work = _sum_at(base + _u64(SUM_AT), _u64(0))
     at = work.terms
-    if at >= layout.MOST_PARTS:
+    if at >= memory_layout.MOST_PARTS:
         return -1
     work.term_weight[at], work.term_open[at], work.term_filled[at] = (
         weight, open_power, filled_power,
@@ -234,7 +238,7 @@ def add_part(
     """
     work = _sum_at(base + _u64(SUM_AT), _u64(0))
     at = work.parts
-    if at >= layout.MOST_PARTS or work.terms == 0:
+    if at >= memory_layout.MOST_PARTS or work.terms == 0:
         return -1
     work.address[at], work.parameter[at], work.weight[at] = address, parameter, weight
     work.open[at], work.filled[at] = open_power, filled_power
@@ -318,7 +322,7 @@ def ask_search(
     state = _search_at(base + _u64(SEARCH_AT), _u64(0))
     state.heuristic, state.symmetric, state.depth_limit = heuristic, symmetric, depth
     state.seed, state.entries = seed, entries
-    state.table = base + _u64(layout.TABLE_AT)
+    state.table = base + _u64(memory_layout.TABLE_AT)
 
 
 @exported(_void(_u64, _i64, _i64, _i64, _u64, _i64, _i64))
@@ -400,7 +404,7 @@ def ends_within(
     board.limit = min(NO_LIMIT, state.nodes + nodes)
     _heed(board, base, deadline)
     boards, states = _boards_at(base + _u64(BOARD_AT)), _proofs_at(base + _u64(PROOF_AT))
-    return distance.ends_within(boards, states, open, mover, waiter, plies)
+    return game_length.ends_within(boards, states, open, mover, waiter, plies)
 
 
 @exported(_i64(_u64, _i64, _i64, _u64, _i64, _i64))

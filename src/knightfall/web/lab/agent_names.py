@@ -1,4 +1,4 @@
-"""Agent strings from a browser, which may name only the files of the command line.
+"""Agent strings from a browser, which may name only files that were given on the command line.
 
 A browser knows files by the names under which the lab lists them.  A string that contains something
 like a path is refused before it is parsed, so that no path from a browser is ever opened.
@@ -38,7 +38,8 @@ def _refuse_paths(what: str, text: str, files: Files) -> None:
         raise KnightfallError(f"{what} {printable(text)[:200]!r} contains a path: {_listed(files)}")
     if "@" in text:
         raise KnightfallError(
-            f"{what} {printable(text)[:200]!r} contains @: the lab uses files as they are now"
+            f"{what} {printable(text)[:200]!r} contains @: the lab does not load git revisions of "
+            "files, only their current content"
         )
 
 

@@ -21,7 +21,7 @@ from knightfall.search.budget import read_budget
 from knightfall.web.lab import schemas
 from knightfall.web.lab.agent_names import agent_named, heuristic_named
 from knightfall.web.lab.guard import CLIENT, RequestRefused
-from knightfall.web.lab.lab import GRACE, SEARCHES, Lab, checked_name
+from knightfall.web.lab.lab_state import GRACE, SEARCHES, Lab, checked_name
 from knightfall.web.lab.openapi import ENDPOINTS, PARAMETERS, Endpoint
 from knightfall.web.lab.page_parts import fragment_of, page_part, page_parts
 
@@ -137,7 +137,7 @@ async def studies(lab: Lab, request: Request, asked: Asked) -> Any:
     """Return a summary of the five studies: the data of the page part `studies`."""
     part = page_part("studies")
     if part.data is None:
-        raise NotFound("the page part 'studies' has no data")
+        raise NotFound("the studies' summary is not available")
     return await asyncio.to_thread(part.data)
 
 
@@ -190,7 +190,7 @@ async def _resumable(lab: Lab, kind: str, asked: Asked) -> Asked:
 
 
 def _starts(kind: str) -> Handler:
-    """Return the handler that starts a job of this kind and returns it."""
+    """Return the handler that starts a job of this kind and returns the job."""
 
     async def start(lab: Lab, request: Request, asked: Asked) -> Any:
         make = grading_spec if kind == "grading" else game_spec

@@ -23,8 +23,8 @@ from knightfall.errors import KnightfallError
 from knightfall.oracle.grade import Grade, grade_of_records
 from knightfall.oracle.graded_games import PHASES, ROLES, Analyst, Decision, Record, for_game
 from knightfall.position import Position
-from knightfall.reading import Whole, check, parse_json, read_bytes
 from knightfall.search.budget import Report
+from knightfall.untrusted_input import Whole, check, parse_json, read_bytes
 
 IDENTITY = ("agent", "board", "openings", "seed", "files", "engine")
 """The header fields that identify a grading; it is found again by their hash."""
@@ -65,7 +65,7 @@ class StoredGrading:
         return len(self.games) >= int(self.header["openings"])
 
     def grade(self) -> Grade | None:
-        """Return the grade by the games so far; None before the first game has ended."""
+        """Return the grade computed from the games so far; None before the first has ended."""
         if not self.records:
             return None
         about = self.header

@@ -17,7 +17,7 @@ Schema = dict[str, Any]
 
 
 def _object(required: str, **more: Schema) -> Schema:
-    """Return the schema of an object with at least these fields; `more` has the schemas of some."""
+    """Return the schema of an object with at least these fields; `more` maps some to schemas."""
     names = required.split()
     return {"type": "object", "required": names, "properties": {n: {} for n in names} | more}
 

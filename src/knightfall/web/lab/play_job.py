@@ -71,7 +71,7 @@ def _short(text: str, spec: dict[str, Any]) -> str:
 
 def _play(spec: dict[str, Any], send: Send) -> int:
     """Play a new run, or the rest of a stored one; return the exit status."""
-    from knightfall.arena import version
+    from knightfall.arena import engine_version
     from knightfall.arena.api import check, from_snapshot
     from knightfall.arena.run_loop import play_to_end
     from knightfall.arena.snapshot import run_snapshot
@@ -88,7 +88,7 @@ def _play(spec: dict[str, Any], send: Send) -> int:
         plan = _plan(spec) if resumed is None else resumed.plan
         check(plan, options)
         run = resumed or store.begin(
-            plan, version.engine(), version.versions(), again=spec["again"]
+            plan, engine_version.engine(), engine_version.versions(), again=spec["again"]
         )
         send(run=run.id, total=plan.total, done=run.played)
         if plan.exhausted:
@@ -138,7 +138,7 @@ def _grade(spec: dict[str, Any], send: Send) -> int:
     """Play the games of a grading that are not stored yet, and store each as it ends."""
     from knightfall.agents import parse_agent
     from knightfall.agents.remote_player import player
-    from knightfall.arena import version
+    from knightfall.arena import engine_version
     from knightfall.arena.plan import enter, files_of
     from knightfall.arena.snapshot import run_snapshot
     from knightfall.arena.store import now
@@ -158,7 +158,7 @@ def _grade(spec: dict[str, Any], send: Send) -> int:
             {
                 "agent": entrant.agent, "name": _short(entrant.name, spec), "board": board.text,
                 "openings": len(drawn), "seed": spec["seed"], "files": files,
-                "engine": version.engine(), "created": now(),
+                "engine": engine_version.engine(), "created": now(),
             }
         )  # fmt: skip
         done = len(grading.games)

@@ -1,4 +1,4 @@
-"""The facts that the page shows about a run: report, sequential test, games and their truth."""
+"""The facts that the page shows about a run: report, sequential test, games with exact values."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from knightfall.agents import cached_agent
+from knightfall.arena.engine_version import engine
 from knightfall.arena.plan import GameRecord, check_files
 from knightfall.arena.reports import report_on
 from knightfall.arena.reports.league import LeagueReport
@@ -17,7 +18,6 @@ from knightfall.arena.results import results
 from knightfall.arena.run_loop import test_of
 from knightfall.arena.store import Run, StoredGame
 from knightfall.arena.store_file import position
-from knightfall.arena.version import engine
 from knightfall.board import Board
 from knightfall.display.numbers import for_json, percent
 from knightfall.display.printable import printable
@@ -77,7 +77,7 @@ def llr_path(run: Run) -> dict[str, Any] | None:
 
 
 def resuming(run: Run) -> dict[str, Any]:
-    """Return why a run cannot be resumed (empty if it can), and the files with its agents."""
+    """Return why a run cannot be resumed (empty if it can), and its agents' source files."""
     plan = run.plan
     why = _why_not(bool(run.finished), run.key == plan.key(engine()), plan.files)
     if plan.kind == "worth" and not run.finished:
@@ -87,7 +87,7 @@ def resuming(run: Run) -> dict[str, Any]:
 
 
 def grading_resuming(found: StoredGrading) -> dict[str, Any]:
-    """Return why a grading cannot be resumed (empty if it can), and the files with its agent."""
+    """Return why a grading cannot be resumed (empty if it can), and its agent's source files."""
     header = found.header
     why = _why_not(found.finished, header["engine"] == engine(), header["files"])
     return {"why_not": why, "files": sorted(cached_agent(header["agent"]).files)}

@@ -11,7 +11,17 @@ from typing import Any
 
 from knightfall.display.printable import one_line
 from knightfall.errors import KnightfallError
-from knightfall.reading import MOST, Between, Items, OneOf, Text, Whole, check, parse_json, shown
+from knightfall.untrusted_input import (
+    MOST,
+    Between,
+    Items,
+    OneOf,
+    Text,
+    Whole,
+    check,
+    parse_json,
+    shown,
+)
 from knightfall.web.lab.guard import RequestRefused
 
 # -- the requests -----------------------------------------------------------------------------
@@ -227,7 +237,7 @@ def _defaults(fields: Mapping[str, Schema]) -> dict[str, Any]:
 
 
 def shape_of(schema: Schema) -> Any:
-    """Convert a schema to the form in which `knightfall.reading.check` takes it.
+    """Convert a schema to the form in which `knightfall.untrusted_input.check` takes it.
 
     Only the parts of JSON Schema that the requests above use are supported.
     """

@@ -128,7 +128,7 @@ def serve(
     import uvicorn
 
     from knightfall.web.lab.application import application
-    from knightfall.web.lab.lab import Lab
+    from knightfall.web.lab.lab_state import Lab
 
     lab = Lab(files, store)
 

@@ -77,7 +77,7 @@ class StoreReader:
     # -- requests --------------------------------------------------------------------------
 
     def watch(self, runs: list[int]) -> dict[str, Any]:
-        """Return a number that changes with every write, and the pairs played in some runs."""
+        """Return a number that changes with every write, and how many pairs each run has played."""
         store = self._store
         if store is None:
             return {"version": 0, "played": {}}

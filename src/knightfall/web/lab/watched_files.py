@@ -214,7 +214,7 @@ class WatchedFiles:
         return [file.to_dict() for file in self.files.values()]
 
     def version(self, paths: tuple[str, ...]) -> str:
-        """Return a text that changes when one of some files is edited."""
+        """Return a text that changes when any of the given files is edited."""
         return " ".join(file.version for file in self.files.values() if file.path in paths)
 
     async def watch(self, executor: Executor) -> None:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from knightfall.display.printable import print_line
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write
 from knightfall.notation import (
     LAST,
     MOST_BYTES,
@@ -27,7 +26,8 @@ from knightfall.notation import (
     saved_games,
 )
 from knightfall.position import Position, Side, other
-from knightfall.reading import OneOf, check, check_format, decoded, parse_json, read_bytes
+from knightfall.untrusted_input import OneOf, check, check_format, decoded, parse_json, read_bytes
+from knightfall.user_folders import atomic_write
 
 if TYPE_CHECKING:
     from knightfall.agents import Agent

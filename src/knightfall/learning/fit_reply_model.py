@@ -27,7 +27,6 @@ from knightfall.display.progress import OnProgress, ignore_progress, progress
 from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_writer, make_folder
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions, in_order, parallel_map
 from knightfall.kernel.rules import words
 from knightfall.learning.shard_builder import RANDOM_PLIES
@@ -39,6 +38,7 @@ from knightfall.opponents.posterior import ReplyEstimate
 from knightfall.position import Position, Side, other
 from knightfall.solver.atlas import position_of
 from knightfall.solver.engine import Engine
+from knightfall.user_folders import atomic_writer, make_folder
 
 # -- the fit ----------------------------------------------------------------------------------
 

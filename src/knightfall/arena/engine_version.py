@@ -20,7 +20,7 @@ these or added by an extension."""
 def engine() -> str:
     """Return the version of all code that can change a game: the release and a hash of sources."""
     from knightfall import __version__
-    from knightfall.kernel.sources import hash_of
+    from knightfall.kernel.source_hashes import hash_of
 
     return f"{__version__}+{hash_of(*deciding_modules())}"
 
@@ -31,7 +31,7 @@ def deciding_modules() -> tuple[str, ...]:
     Modules that an extension names but that do not exist are left out.
     """
     from knightfall.heuristics.registry import added_tables
-    from knightfall.kernel.sources import has_source
+    from knightfall.kernel.source_hashes import has_source
 
     modules = {
         path.partition(":")[0]

@@ -25,7 +25,7 @@ from knightfall.kernel.bits import Bits, bit
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.rules import FIELDS, GEOMETRY, NO_LIMIT, POCKET, RINGS
 from knightfall.search.search_state import DTYPE as SEARCH_DTYPE
-from knightfall.search.table import ENTRY_DTYPE
+from knightfall.search.transposition_table import ENTRY_DTYPE
 from knightfall.solver.proof_table import BUCKET
 from knightfall.solver.proof_table import DTYPE as PROOF_DTYPE
 from knightfall.solver.proof_table import ENTRY_DTYPE as PROOF_ENTRY

@@ -19,7 +19,7 @@ from pathlib import Path
 WITHOUT_EFFECT = (
     "knightfall.display",
     "knightfall.errors",
-    "knightfall.files",
+    "knightfall.user_folders",
     "knightfall.picture",
 )
 """Modules and packages that no hash includes: messages, drawing and file access affect neither

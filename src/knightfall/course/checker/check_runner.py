@@ -27,8 +27,8 @@ from knightfall.course.submission import read_submission
 from knightfall.course.submission_files import find_file
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.host_process import HostProcess
-from knightfall.machine import core_share
-from knightfall.reading import read_bytes
+from knightfall.processor_cores import core_share
+from knightfall.untrusted_input import read_bytes
 
 SECONDS = 10.0
 """Default time limit of one check in seconds.  Most take some milliseconds."""

@@ -18,8 +18,8 @@ from knightfall.display.printable import storable
 from knightfall.errors import AgentFailure
 from knightfall.isolation.host_process import LONGEST_TEXT, Broken, check_answer
 from knightfall.position import Position
-from knightfall.reading import Real, Text, Whole, shown
 from knightfall.search.budget import Report
+from knightfall.untrusted_input import Real, Text, Whole, shown
 
 HOSTED = f"{__name__}:HostedAgent"
 """The import path that a host is given."""

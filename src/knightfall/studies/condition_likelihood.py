@@ -15,15 +15,15 @@ from math import log, pi, sqrt
 import numpy as np
 import numpy.typing as npt
 
+from knightfall.arena.engine_version import engine
 from knightfall.arena.plan import Entrant, Plan, tournament_matches
 from knightfall.arena.play import play_pair
-from knightfall.arena.version import engine
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write, data_folder
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions, parallel_map
-from knightfall.reading import Whole, check, parse_json, read_text
 from knightfall.studies.playing_conditions import Condition
 from knightfall.studies.published import Study, studies
+from knightfall.untrusted_input import Whole, check, parse_json, read_text
+from knightfall.user_folders import atomic_write, data_folder
 
 # -- how likely published numbers are ------------------------------------------------------
 

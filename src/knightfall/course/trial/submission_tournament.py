@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from knightfall.arena.api import check, play
+from knightfall.arena.engine_version import engine
 from knightfall.arena.plan import Plan, enter, files_of, tournament_matches
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.run_options import Notice
@@ -18,7 +19,6 @@ from knightfall.arena.snapshot import run_snapshot
 from knightfall.arena.store import Store
 from knightfall.arena.store_file import IN_MEMORY
 from knightfall.arena.tournament_plan import PROTOCOLS
-from knightfall.arena.version import engine
 from knightfall.course.agent import TIME, course_agent
 from knightfall.course.submission import Reference, Submission, checked, parse_reference
 from knightfall.course.trial.game_judging import (
@@ -38,7 +38,7 @@ from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table
 from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import RunnerOptions
-from knightfall.machine import cores, load
+from knightfall.processor_cores import cores, load
 from knightfall.search.budget import parse_budget
 
 # -- the plan ----------------------------------------------------------------------------------

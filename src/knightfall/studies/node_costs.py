@@ -23,7 +23,7 @@ from typing import Any
 from knightfall.agents import COURSE_NODES
 from knightfall.errors import KnightfallError, nearest
 from knightfall.heuristics.registry import CODED
-from knightfall.reading import Between, Whole, check, decoded, parse_toml
+from knightfall.untrusted_input import Between, Whole, check, decoded, parse_toml
 
 # -- nodes of compiled searches ------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""``python -m knightfall.web.ladder``: rate the page's opponents in a league among themselves.
+"""Rate the page's opponents in a league: ``python -m knightfall.web.rate_opponents``.
 
 The ratings are measured on 7×7 from random openings and shipped with the page.
 """

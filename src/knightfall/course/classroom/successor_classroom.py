@@ -14,7 +14,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from knightfall.arena import version
+from knightfall.arena import engine_version
 from knightfall.arena.plan import Entrant, files_of
 from knightfall.arena.run_options import Notice
 from knightfall.course.classroom.class_games import (
@@ -25,7 +25,7 @@ from knightfall.course.classroom.class_games import (
     load_each,
 )
 from knightfall.course.classroom.class_table import Met
-from knightfall.course.classroom.lessons import Lessons
+from knightfall.course.classroom.game_lessons import Lessons
 from knightfall.course.classroom.roster import Student, refuse_if_none_plays
 from knightfall.course.trial.game_judging import count_loss
 from knightfall.course.trial.successor_games import (
@@ -39,8 +39,8 @@ from knightfall.course.trial.successor_games import (
 from knightfall.display.progress import progress
 from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import RunnerOptions
-from knightfall.kernel.sources import hash_of
-from knightfall.reading import Whole, check, parse_json, read_text
+from knightfall.kernel.source_hashes import hash_of
+from knightfall.untrusted_input import Whole, check, parse_json, read_text
 
 GAMES = "games.jsonl"
 """The file of finished games in a class's output folder."""
@@ -124,7 +124,7 @@ class KeptGames:
     def __init__(self, file: Path, agents: Sequence[str]) -> None:
         self._file = file
         games = hash_of("knightfall.course.trial.successor_games", within="knightfall.course")
-        engine = f"{version.engine()}/{games}"
+        engine = f"{engine_version.engine()}/{games}"
         self._editions = {
             agent: f"{engine}/{agent}/{'' if agent in SAMPLES else _contents(agent)}"
             for agent in agents

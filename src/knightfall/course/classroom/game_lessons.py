@@ -20,9 +20,9 @@ from knightfall.course.trial.game_judging import Choice, Resignations, judge
 from knightfall.display.numbers import for_json
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position
-from knightfall.reading import Between, Whole, check, parse_json
 from knightfall.solver.solve import Solver
 from knightfall.statistics.rates import Share
+from knightfall.untrusted_input import Between, Whole, check, parse_json
 from knightfall.user_files import original_paths
 
 
