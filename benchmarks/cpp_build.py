@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 
-from knightfall.kernel import geometry
+from knightfall.kernel import rules
 from knightfall.kernel.compile import cache_folder
 from knightfall.search import search_state
 
@@ -78,7 +78,7 @@ def build(*flags: str) -> ctypes.CDLL:
     Raise `subprocess.CalledProcessError`, with the compiler's output in `stderr`, if it does not
     compile. A compiler must exist.
     """
-    layouts = _struct("Geometry", geometry.DTYPE) + _struct("State", search_state.DTYPE)
+    layouts = _struct("Geometry", rules.DTYPE) + _struct("State", search_state.DTYPE)
     return build_from(SOURCE, *flags, layouts=layouts)
 
 

@@ -236,13 +236,13 @@ class BoardJobs:
 def model(costs: StudentCosts, counts: Counts) -> int:
     """Return the cost of a search by its steps, in nanoseconds."""
     return (
-        node_costs.forecast * counts.forecasts
-        + node_costs.listing * counts.listings
-        + node_costs.per_move * counts.listed
-        + node_costs.call * counts.calls
-        + node_costs.score * counts.scores
-        + node_costs.score_open * counts.open
-        + node_costs.score_move * counts.moves
+        costs.forecast * counts.forecasts
+        + costs.listing * counts.listings
+        + costs.per_move * counts.listed
+        + costs.call * counts.calls
+        + costs.score * counts.scores
+        + costs.score_open * counts.open
+        + costs.score_move * counts.moves
     )
 
 

@@ -468,7 +468,7 @@ def test_what_is_lost_is_played_again_by_itself_then_carefully() -> None:
         backlog.lost(again)
         again = backlog.take()
         assert again is not None
-    with pytest.raises(KnightfallError, match=r"pair 1 \(.*\) cannot be played: 6 workers"):
+    with pytest.raises(KnightfallError, match=r"pair 1 \(.*\) cannot be played: 6 worker "):
         backlog.lost(again)
 
 

@@ -162,7 +162,7 @@ def test_runs_in_short(file: Path) -> None:
 
 def test_unknown_runs_are_named(file: Path) -> None:
     with Store.open(file) as store:
-        refused(lambda: store.run(1), "no run 1", str(file), "none yet")
+        refused(lambda: store.run(1), "no run 1", str(file), "no runs yet")
         refused(store.last, "no runs yet", str(file))
         for seed in range(3):
             begun(store, fake_plan(seed=seed))
@@ -230,7 +230,7 @@ def test_pairs_come_in_the_order_of_the_schedule(file: Path) -> None:
         short = replace(pairs[4].games[0], depths=b"")
         broken = replace(pairs[4], games=(short, pairs[4].games[1]))
         if short.plies:
-            refused(lambda: run.append([broken]), "pair 4, game 0: 0 depths")
+            refused(lambda: run.append([broken]), "pair 4, game 0: column depths has 0 items")
         assert all_rows(file) == before  # not even the first part of a bad batch
         run.append([])
         run.append(pairs[4:])

@@ -252,7 +252,7 @@ def test_games_can_be_picked(file: Path) -> None:
     ("args", "named"),
     [
         (["runs", "games", "7"], "no run 7"),
-        (["runs", "games", "7"], "it has 1 2 3"),
+        (["runs", "games", "7"], "its runs are 1, 2, 3"),
         (["runs", "games", "first"], "'first' must be a number or last"),
         (["runs", "games", "--lost-by", "AB_Improve"], "did you mean 'AB_Improved'"),
         (

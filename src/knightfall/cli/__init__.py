@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
 
@@ -13,6 +12,8 @@ def main() -> None:
         from knightfall.isolation import sigint
 
         sigint.exit_on_sigint()
+        import gc
+
         # Importing Numba makes many objects and hardly any garbage, and with Python's threshold
         # collecting takes an eighth of the time in which a command starts.
         gc.set_threshold(100_000)

@@ -13,10 +13,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 from knightfall.display.numbers import NOTHING
 from knightfall.display.printable import printable
@@ -31,6 +31,14 @@ NAME_WIDTH = 14
 
 GAP = 2
 """Spaces between two columns."""
+
+
+class Lines(str):
+    """The text of a cell that has several lines; a line break within one of them is escaped."""
+
+    def __new__(cls, lines: Iterable[str]) -> Self:
+        """Join lines."""
+        return super().__new__(cls, "\n".join(map(printable, lines)))
 
 
 @dataclass
@@ -80,8 +88,11 @@ class Table:
         return self._printable()._blocks(width)
 
     def _printable(self) -> Table:
-        """Return the table with control characters as escapes; only titles keep line breaks."""
-        rows: list[Sequence[str]] = [[*map(printable, row)] for row in self.rows]
+        """Return the table with control characters as escapes; titles and `Lines` keep breaks."""
+        rows: list[Sequence[str]] = [
+            [cell if isinstance(cell, Lines) else printable(cell) for cell in row]
+            for row in self.rows
+        ]
         titles = [printable(title, keep="\n") for title in self.titles]
         return replace(self, titles=titles, rows=rows, footer=[*map(printable, self.footer)])
 

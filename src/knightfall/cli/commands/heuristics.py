@@ -11,7 +11,7 @@ import typer
 from knightfall.cli.options import Json
 from knightfall.cli.terminal import print_json, print_line, print_report
 from knightfall.display.report import Heading, Part, print_parts
-from knightfall.display.table import Table, facts
+from knightfall.display.table import Lines, Table, facts
 
 if TYPE_CHECKING:
     from knightfall.heuristics.expression import Atom
@@ -63,7 +63,7 @@ def _list(json: bool) -> None:
     for group, members in groupby(named, key=lambda one: _group(one[1])):
         table = Table(["", ""], labels=2)
         for name, row in members:
-            table.add(f"  {name}", f"{row.summary}\n{row.formula}")
+            table.add(f"  {name}", Lines([row.summary, row.formula]))
         parts += [Heading(group), table]
     print_parts(parts)
 
@@ -108,7 +108,7 @@ def _details(id: str, json: bool) -> None:
 def _shown(value: str | bool | list[str]) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return "\n".join(value) if isinstance(value, list) else value
+    return Lines(value) if isinstance(value, list) else value
 
 
 def _atom(atom: Atom) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def list_runs(store: StorePath = None, json: Json = False) -> None:
       knightfall runs list --store course.sqlite --json
     """
     from knightfall.display.report import print_parts
-    from knightfall.display.table import Table
+    from knightfall.display.table import Lines, Table
 
     with reading(store) as opened:
         found, path = opened.runs(), opened.file.path
@@ -100,7 +100,7 @@ def list_runs(store: StorePath = None, json: Json = False) -> None:
         pairs = f"{info.played:,}" if info.finished else f"{info.played:,}/{info.total:,}"
         board = info.board.replace("x", "×")
         outcome = (info.verdict or "finished") if info.finished else "not finished"
-        agents = "\n".join([some(info.names) + _edition(info, found), *_submissions(info)])
+        agents = Lines([some(info.names) + _edition(info, found), *_submissions(info)])
         table.add(str(info.id), info.kind, agents, outcome, board, pairs, _here(info.created))
     print_parts([table, "", legend("pair")])
 

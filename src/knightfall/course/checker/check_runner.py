@@ -99,6 +99,7 @@ class _CheckedProcess:
 
     def __init__(self, file: Path, generation: str, seconds: float) -> None:
         self._file, self._text, self._seconds = file, f"{generation} {file.name}", seconds
+        self._patience = seconds / core_share()  # other programs must not make a check fail
         self._host: HostProcess | None = None
         self.printed, self.printed_bytes = bytearray(), 0
 
@@ -109,8 +110,7 @@ class _CheckedProcess:
         try:
             self._host.begin()
             question = {"check": id, "kinds": list(kinds)}
-            patience = self._seconds / core_share()  # other programs must not make a check fail
-            return self._host.ask(question, patience, partial(read_outcome, id=id))
+            return self._host.ask(question, self._patience, partial(read_outcome, id=id))
         except AgentFailure as failure:
             self.close()
             how = str(failure).removeprefix(f"{self._text} ")
