@@ -9,6 +9,7 @@ from typing import Any
 
 from knightfall.arena.engine_version import engine, versions
 from knightfall.arena.plan import (
+    GameRecord,
     Match,
     PairRecord,
     PairTask,
@@ -20,7 +21,7 @@ from knightfall.arena.plan import (
 from knightfall.arena.play import play_pair
 from knightfall.arena.results import Results, results
 from knightfall.arena.store import Run, Store
-from knightfall.position import other
+from knightfall.position import Side, other
 
 QUICK = [
     "greedy(improved)",
@@ -49,6 +50,16 @@ def tournament_of(tests: list[str], against: list[str], pairs: int = 5) -> Plan:
     return Plan("tournament", entrants, matches, pairs, board="4x4", options=options)
 
 
+def _won_by(winner: Side, game: GameRecord) -> GameRecord:
+    """Return the game without its last move if the other side won it: who moves last has won."""
+    if game.winner == winner:
+        return game
+    columns = ("cells", "scores", "depths", "nodes", "microseconds")
+    kept = {name: getattr(game, name) for name in columns}
+    kept = {name: text[: -(len(text) // game.plies)] for name, text in kept.items()}
+    return replace(game, winner=winner, **kept)
+
+
 def decided(score: int) -> Callable[[PairTask], PairRecord]:
     """Return a function that plays pairs and then changes the winners so that `a` wins `score` of
     the two games.
@@ -56,8 +67,8 @@ def decided(score: int) -> Callable[[PairTask], PairRecord]:
 
     def play(task: PairTask) -> PairRecord:
         first, second = play_pair(task).games
-        first = replace(first, winner="w" if score == 2 else "b")
-        second = replace(second, winner="b" if score >= 1 else "w")
+        first = _won_by("w" if score == 2 else "b", first)
+        second = _won_by("b" if score >= 1 else "w", second)
         return PairRecord(task, (first, second))
 
     return play

@@ -166,7 +166,7 @@ def test_unknown_runs_are_named(file: Path) -> None:
         refused(store.last, "no runs yet", str(file))
         for seed in range(3):
             begun(store, fake_plan(seed=seed))
-        refused(lambda: store.run(7), "no run 7", "1 2 3")
+        refused(lambda: store.run(7), "no run 7", "1, 2, 3")
         for seed in range(3, 12):
             begun(store, fake_plan(seed=seed))
         refused(lambda: store.run(99), "from 1 to 12")

@@ -156,8 +156,8 @@ def served(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setattr(serve, "_has_display", lambda: True)
     monkeypatch.setattr("webbrowser.open", told["shown"].append)
 
-    def lab(listening: Any, address: Any, files: list[str], store: str) -> int:
-        told["store"] = store
+    def lab(listening: Any, address: Any, files: list[str], store: str, key: str = "") -> int:
+        told["store"], told["key"] = store, key
         return 0
 
     monkeypatch.setattr("knightfall.web.lab.server.serve", lab)
@@ -167,6 +167,12 @@ def served(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_the_lab_serves_the_store_that_it_is_given(served: dict[str, Any], tmp_path: Path) -> None:
     run("serve", "--store", "there.sqlite")
     assert served["store"] == str(tmp_path / "there.sqlite")
+
+
+def test_a_key_is_in_the_address_that_is_opened(served: dict[str, Any]) -> None:
+    run("serve", "--key")
+    assert len(served["key"]) >= 32
+    assert served["shown"] == [f"http://there?key={served['key']}"]
 
 
 def test_a_browser_opens_unless_it_is_not_wanted(served: dict[str, Any]) -> None:

@@ -402,6 +402,7 @@ ASSERTED = {
     "site": {"--single-file": f"{EFFECTS}::test_a_page_is_one_file_if_that_is_asked_for"},
     "serve": {
         "--store": f"{EFFECTS}::test_the_lab_serves_the_store_that_it_is_given",
+        "--key": f"{EFFECTS}::test_a_key_is_in_the_address_that_is_opened",
         "--no-browser": f"{EFFECTS}::test_a_browser_opens_unless_it_is_not_wanted",
     },
     "reproduce": {

@@ -144,7 +144,7 @@ def test_a_generation_that_is_given_is_believed(tmp_path: Path) -> None:
     write(tmp_path, OLDEST_BOARD, "isolation.py")
     found = read_submission(str(write(tmp_path, in_2017a("return legal_moves[0]"))), "early")
     assert (found.generation.name, found.why) == ("early", "as you say")
-    for wrong, said in (("2018", "known: 2017b, 2017a"), ("successor", "has get_move, so")):
+    for wrong, said in (("2018", "known: 2017b, 2017a"), ("successor", "defines get_move, so")):
         with pytest.raises(KnightfallError, match=said):
             read_submission(str(tmp_path), wrong)
 

@@ -195,7 +195,7 @@ def test_an_agent_whose_file_is_elsewhere(dask_cluster: Any, tmp_path: Path) -> 
     agent = kf.agent(f"greedy({file}:f)")
     agent.prepare(Board.of(5, 5))
     file.unlink()
-    with pytest.raises(KnightfallError, match=r"on the Dask worker .*there is no file"):
+    with pytest.raises(KnightfallError, match="there is no file"):
         grade(agent, openings=2, board="5x5", dask=dask_cluster.scheduler_address, progress=False)
 
 

@@ -192,7 +192,9 @@ def _tell(kind: str) -> bool:
         return False
     if os.environ.get("KNIGHTFALL_QUIET") != "1":
         shown = "no sandbox" if kind == "none" else f"a sandbox ({kind})"
-        print(f"knightfall: agents run in {shown}: {KINDS[kind]}", file=sys.stderr, flush=True)
+        from knightfall.display.printable import print_line
+
+        print_line(f"knightfall: agents run in {shown}: {KINDS[kind]}", file=sys.stderr)
     return True
 
 
