@@ -2,13 +2,16 @@
 # make serve  set up and open the page with the lab, FILES="mine.py" for files of yours
 # make bench  the performance ratios                    make docs   write the generated pages anew
 # make bench-docs  measure anew all that docs/performance.md and docs/theory.md tell (minutes)
-# make torture  kills at every write and at random, hostile agents and heuristics, kills of the lab, damaged files (minutes)
+# make torture  kills at every write, hostile agents and heuristics, changing files, kills of the lab, damaged files (minutes)
+# make leaderboard  ask all built-in agents the same won positions and write docs/leaderboard.md (minutes)
+# make docs-site  the documentation as a site, in build/docs-site
+# make package  the wheel and the sdist, installed alone and with each extra (minutes; gigabytes for torch)
 # make wasm  the browser's engine, from the kernels (a minute; needs Debian's lld or pip install ziglang)
 # make studies  fit and play the five studies again and write docs/studies/ (three quarters of an hour)
 
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Files are shared out whole: what a file compiles or plays at its beginning is done once.
 PARALLEL := --numprocesses 3 --dist loadfile --no-loadscope-reorder
@@ -17,7 +20,7 @@ PARALLEL := --numprocesses 3 --dist loadfile --no-loadscope-reorder
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: wasm browser bubblewrap run serve test test-shuffled test-slow test-learn torture compiled lint lint-python \
-  lint-page bench bench-docs docs studies clean
+  lint-page bench bench-docs docs leaderboard docs-site package studies clean
 
 run: $(VENV)/ready-to-run
 	$(BIN)/knightfall tournament
@@ -75,7 +78,7 @@ test-learn: $(VENV)/ready-to-test
 # The files are damaged beside all the rest: either keeps one core busy.
 torture: $(VENV)/ready-to-test bubblewrap
 	@$(BIN)/python tests/torture/damaged_files.py 20000 1 > $(VENV)/damaged_files.txt & files=$$!; \
-	  wrong=0; for part in kills agents heuristics lab; do \
+	  wrong=0; for part in kills agents heuristics changing_files lab; do \
 	    $(BIN)/python tests/torture/$$part.py || wrong=1; echo; done; \
 	  wait $$files || wrong=1; cat $(VENV)/damaged_files.txt; exit $$wrong
 
@@ -87,7 +90,7 @@ lint-python: $(VENV)/ready-to-test
 	$(BIN)/mypy
 
 # The page's JavaScript: the TypeScript compiler reads the types in its comments, Biome lints and formats it.
-# Both need node, and are installed once, in the versions of package.json.
+# Both need node, and are installed once, in the versions of package.json, with Fairy-Stockfish for the tests of engines.
 NODE_TOOLS := $(VENV)/node
 NODE_BIN := $(NODE_TOOLS)/node_modules/.bin
 lint-page: $(BIN)/python
@@ -112,6 +115,27 @@ docs: $(VENV)/ready-to-test
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/theory.py
 	$(BIN)/python -m benchmarks.document
+
+leaderboard: $(VENV)/ready-to-test
+	$(BIN)/knightfall learn data $(VENV)/positions --positions 60000 --board 7x7 --workers 2
+	$(BIN)/knightfall learn leaderboard $(VENV)/positions --workers 2 --json > $(VENV)/leaderboard.json
+	mv $(VENV)/leaderboard.json docs/leaderboard.json
+	$(BIN)/python docs/generate.py
+
+# The site from docs/ and mkdocs.yml, with the examples and the page to play in it, and a check of
+# all its links.  A page's links to ../examples/ would lead out of the site.
+docs-site: $(VENV)/ready-for-docs
+	$(BIN)/zensical build --clean --strict
+	cp -R examples build/docs-site
+	sed -i.old 's|"../../examples/|"../examples/|g' build/docs-site/*/index.html
+	rm build/docs-site/*/index.html.old
+	$(BIN)/knightfall site build/docs-site/play > /dev/null
+	$(BIN)/python docs/check_site.py build/docs-site
+	@echo "to read it: python3 -m http.server --directory build/docs-site"
+
+# EXTRAS="dask fit" chooses some of the extras.
+package: $(VENV)/ready-to-test
+	@$(BIN)/python tests/installed_package.py $(EXTRAS)
 
 bench-docs: $(VENV)/ready-to-test
 	$(BIN)/python -m benchmarks --all --json > $(VENV)/measured.json
@@ -158,4 +182,8 @@ $(VENV)/ready-to-run: pyproject.toml constraints.txt
 
 $(VENV)/ready-to-test: $(VENV)/installed
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+$(VENV)/ready-for-docs: $(VENV)/installed
+	$(INSTALL) --editable '.[docs]'
 	@touch $@

@@ -29,7 +29,15 @@ DEFAULT = (
 ON_REQUEST = ("time_budget", "board_size", "million_games")
 """Benchmarks that take a minute or more and seldom change."""
 
-BY_NAME = ("course_process", "student_score", "page", "equal_time", "reflections")
+BY_NAME = (
+    "in_process",
+    "course_process",
+    "student_score",
+    "page",
+    "equal_time",
+    "reflections",
+    "environments",
+)
 """Benchmarks that run only by name; pages other than docs/performance.md report their results."""
 
 

@@ -5,9 +5,18 @@ The tests fail when a page differs from what this makes.
 
 from __future__ import annotations
 
+import ast
+import inspect
+import json
+import re
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import knightfall as kf
 from knightfall.agents import AGENT_KINDS, COURSE, COURSE_NODES
+from knightfall.display.numbers import interval
 from knightfall.heuristics import REGISTRY
 from knightfall.heuristics.registry import CODED, LEARNED, Declared, canonical, printed_groups
 from knightfall.studies.published import studies
@@ -143,6 +152,9 @@ def agents_page() -> str:
         "- `course` plays a submission in its own process; `course:PATH` is its short form. Its",
         "  clock counts calls of `time_left()`; `clock=wall`, or a `time` without `clock=ticks`,",
         "  is real time. [course.md](course.md) explains it.",
+        "- `uci` and `engine` are other programs: `uci(COMMAND, time=100ms)` speaks UCI, as",
+        "  Fairy-Stockfish does, and `engine(COMMAND, time=100ms)` a protocol that is easy to",
+        "  implement. The command may have arguments. [engines.md](engines.md) explains both.",
         "- `plain` (for `id`) deepens as the course's agents do: no table, no ordering, no",
         "  separation.",
         "- `swindle` (for `perfect`) plays a lost position for the opponent's mistakes, not for",
@@ -151,6 +163,8 @@ def agents_page() -> str:
         "  it searches with a learned heuristic. Both play the same game in the same way, but",
         "  their move in a position also depends on the moves before it.",
         "  [learning.md](learning.md) measures both.",
+        "- `openspiel` plays a bot of OpenSpiel; `pip install 'knightfall[openspiel]'` brings it.",
+        "  [openspiel.md](openspiel.md) explains its options and how to play a bot of your own.",
         "- `seed=3` changes how ties among equal moves are broken. The same seed and position give",
         "  the same move on every machine (except with time budgets).",
         "",
@@ -171,6 +185,7 @@ def agents_page() -> str:
         "  the instance is created and before the first move. Neither is on the clock. Before a",
         "  run one game is begun and ended, so that errors appear at once.",
         "- `course` loads the submission in a fresh process for each game and side.",
+        "- `uci` and `engine` start their program anew for each game and side.",
         "- A compiled heuristic has no state: a global has the value it had when it was compiled.",
         "  A heuristic that runs as plain Python is played by a fork for each game, like a",
         "  `python` agent. One that is declared in a notebook runs there; you must clear its state",
@@ -180,8 +195,12 @@ def agents_page() -> str:
         "- `random` and `numpy.random` are seeded before each game, by the pair's seed and the",
         "  side; while a file is loaded, by 0. Sets of strings have the same order in every game.",
         "  A generator without a seed, such as `numpy.random.default_rng()`, does not repeat.",
-        "- Processes that a game started end with it, unless they left its process group. Files",
-        "  that an agent wrote stay.",
+        "- Processes that a game started end with it (without a sandbox, unless they left its",
+        "  process group). Files that an agent wrote stay.",
+        "- `python(mine.py:choose, in_process)` is called by the process that plays: much faster,",
+        "  for code that you trust ([security.md](security.md#what-you-cannot-rely-on)). `match`,",
+        "  `tournament`, `league` and `grade` have the option `--in-process`. Globals of the",
+        "  module last from game to game there; random numbers and instances begin afresh.",
         "",
         '`kf.agent("python(mine.py:choose)").choose(position)` uses such a process, too. There,',
         "and in `play` and the lab, a position two plies after the last one, for the same side,",
@@ -209,7 +228,194 @@ def agents_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-PAGES = {"heuristics.md": heuristics_page, "agents.md": agents_page}
+def leaderboard_page() -> str:
+    """Return docs/leaderboard.md, made from docs/leaderboard.json (``make leaderboard``)."""
+    found = json.loads((HERE / "leaderboard.json").read_text(encoding="utf-8"))
+    names = list(found["scores"][0]["keeps"])
+    lines = [
+        "# Leaderboard: wins kept",
+        "",
+        f"Each agent was asked the same {found['positions']:,} positions on "
+        f"{found['board'].replace('x', '×')}. In each one the side to move",
+        "wins with best play, and some of its moves lose. The numbers say in how many per cent of",
+        "these positions the agent chose a winning move, with the 95 % interval: overall, as",
+        "[hunter and runner](game.md#hunter-and-runner), and in the three parts of the game.",
+        "Intervals allow for positions from one class of openings being related. All agents have",
+        "the same positions, so chance separates two agents less than their intervals suggest.",
+        "",
+        "`make leaderboard` writes this page. It makes the positions and asks the agents:",
+        "",
+        "```sh",
+        "knightfall learn data positions --positions 60000 --board 7x7 --workers 2",
+        "knightfall learn leaderboard positions --workers 2",
+        "```",
+        "",
+        "The second command scores your own agent on the same positions:",
+        "",
+        "```sh",
+        'knightfall learn leaderboard positions "id(mine.py:cosy)" "python(mine.py:choose)"',
+        "```",
+        "",
+        f"|  | agent | {' | '.join(names)} |",
+        f"|---:|---|{'---:|' * len(names)}",
+    ]
+    for place, score in enumerate(found["scores"], start=1):
+        cells = [
+            f"{100 * one['rate']:.1f} ({interval(one['low'], one['high'])})"
+            for one in (score["keeps"][name] for name in names)
+        ]
+        lines.append(f"| {place} | `{score['agent']}` | {' | '.join(cells)} |")
+    keeps = found["scores"][0]["keeps"]
+    chances = " | ".join(f"{100 * keeps[name]['at_random']:.1f}" for name in names)
+    numbers = " | ".join(f"{keeps[name]['of']:,}" for name in names)
+    lines += [f"|  | at random | {chances} |", f"|  | positions | {numbers} |"]
+    return "\n".join(lines) + "\n"
+
+
+# -- the reference of the Python API -------------------------------------------------------------
+
+MEMBERS = {
+    "Agent": ("name", "prepare", "choose", "analyse"),
+    "Evaluator": ("value", "measure"),
+}
+"""Members of classes whose others are for kinds of agents and for searches."""
+
+
+def public_names() -> dict[str, Any]:
+    """Return all names of the package, its functions first."""
+    found = {name: getattr(kf, name) for name in dir(kf)}
+    return dict(sorted(found.items(), key=lambda item: isinstance(item[1], type)))
+
+
+def result_classes() -> list[type]:
+    """Return the classes of results that functions return, and those of a run's games."""
+    from knightfall.arena.reports import KINDS, RunList
+    from knightfall.arena.stored_games import Games, PlayedGame
+
+    return [*KINDS.values(), Games, PlayedGame, RunList]
+
+
+def sections(function: Any) -> tuple[str, dict[str, str], str]:
+    """Return the text of a docstring, its arguments, and its example."""
+    text, _, example = (inspect.getdoc(function) or "").partition("\nExample:\n")
+    text, _, listed = text.partition("\nArgs:\n")
+    entries = re.findall(r"^    (\w+): (.*(?:\n        .*)*)", listed, re.MULTILINE)
+    arguments = {name: re.sub(r"\s+", " ", about) for name, about in entries}
+    return _single_spaced(text.strip()), arguments, textwrap.dedent(example).rstrip()
+
+
+def members(kind: type) -> Iterator[tuple[str, str]]:
+    """Yield the public members of a class as they are written, with the beginning of their docs."""
+    for name, value in inspect.getmembers(kind):
+        owner = next((one for one in kind.__mro__ if name in vars(one)), kind)
+        chosen = not name.startswith("_") and name in MEMBERS.get(kind.__name__, (name,))
+        if not chosen or not owner.__module__.startswith("knightfall"):
+            continue
+        if not vars(owner)[name].__doc__ and inspect.getdoc(value):
+            continue  # its base class describes it
+        if inspect.isfunction(value) or inspect.ismethod(value):
+            signature = inspect.signature(value)
+            given = [one for one in signature.parameters.values() if one.name != "self"]
+            plain = [one.replace(annotation=one.empty) for one in given]
+            written = f"{name}{signature.replace(parameters=plain, return_annotation='')}"
+            written = written.removesuffix(" -> ''")
+            yield written, _first_paragraph(inspect.getdoc(value))
+        elif isinstance(value, property) or hasattr(value, "func"):
+            yield name, _first_paragraph(inspect.getdoc(value))
+
+
+def fields_of(kind: type) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a dataclass with their types, and the docs below each of them."""
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    assert isinstance(tree, ast.ClassDef)
+    for field, after in zip(tree.body, [*tree.body[1:], None], strict=True):
+        if isinstance(field, ast.AnnAssign) and not ast.unparse(field.target).startswith("_"):
+            documented = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+            about = str(after.value.value) if documented else ""
+            if "ClassVar" not in ast.unparse(field.annotation):
+                yield (
+                    f"{ast.unparse(field.target)}: {ast.unparse(field.annotation)}",
+                    _first_paragraph(inspect.cleandoc(about)),
+                )
+
+
+def _single_spaced(text: str) -> str:
+    """Return a text with one space after each sentence."""
+    return text.replace(".  ", ". ").replace(":  ", ": ")
+
+
+def _first_paragraph(text: str | None) -> str:
+    return re.sub(r"\s+", " ", (text or "").split("\n\n")[0]).replace("|", "\\|")
+
+
+def _function(name: str, function: Any) -> Iterator[str]:
+    """Yield the lines about a function: its signature, text, arguments and example."""
+    text, arguments, example = sections(function)
+    signature = inspect.signature(function)
+    given = [_parameter(one) for one in signature.parameters.values()]
+    keywords = [one.kind is one.KEYWORD_ONLY for one in signature.parameters.values()]
+    if True in keywords:
+        given.insert(keywords.index(True), "*")
+    returned = str(signature.return_annotation)
+    yield from ["", f"### kf.{name}", "", "```text", f"{name}("]
+    yield from [*(f"    {one}," for one in given), f") -> {returned}", "```", "", text]
+    yield from ["", *(f"- `{one}`: {about}" for one, about in arguments.items())] * bool(arguments)
+    yield from ["", "```pycon", example, "", "```"]
+
+
+def _parameter(one: inspect.Parameter) -> str:
+    """Return a parameter with its type and default, as in ``pairs: int = 100``."""
+    kind = str(one.annotation).replace("AnAgent", "str | Agent | Chooser | Callable")
+    return f"{one.name}: {kind}{'' if one.default is one.empty else f' = {one.default!r}'}"
+
+
+def _class(called: str, kind: type) -> Iterator[str]:
+    """Yield the lines about a class: its text, fields and members."""
+    yield from ["", f"### {called}", "", _single_spaced(inspect.getdoc(kind) or "")]
+    rows = [*(fields_of(kind) if hasattr(kind, "__dataclass_fields__") else ()), *members(kind)]
+    yield from ["", "| member | |", "|---|---|"] if rows else []
+    for written, about in rows:
+        if about.startswith("See `"):
+            continue
+        safe = written.replace("|", "\\|")
+        yield f"| `{safe}` | {about} |"
+
+
+def reference_page() -> str:
+    """Return docs/api-reference.md, made from the docstrings."""
+    lines = [
+        "# The Python API: reference",
+        "",
+        "`make docs` writes this page from the docstrings; `help(kf.match)` shows the same. Read",
+        "[api.md](api.md) first.",
+        "",
+        "```pycon",
+        ">>> import knightfall as kf",
+        "",
+        "```",
+        "",
+        "## Functions",
+    ]
+    named = public_names()
+    for name, value in named.items():
+        if not isinstance(value, type):
+            lines += _function(name, value)
+    lines += ["", "## Classes"]
+    for name, value in named.items():
+        if isinstance(value, type):
+            lines += _class(f"kf.{name}", value)
+    lines += ["", "## Results of runs"]
+    for kind in result_classes():
+        lines += _class(kind.__name__, kind)
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {
+    "heuristics.md": heuristics_page,
+    "agents.md": agents_page,
+    "leaderboard.md": leaderboard_page,
+    "api-reference.md": reference_page,
+}
 
 
 def main() -> None:

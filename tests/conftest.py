@@ -32,54 +32,71 @@ settings.register_profile("quick", **BUSY, max_examples=25)
 settings.register_profile("thorough", **BUSY, max_examples=500)  # for make test-slow
 settings.load_profile("quick")
 
-LONGEST_FIRST = (
-    "web/test_lab_api.py",
-    "solver/test_solver.py",
-    "studies/test_reproduce.py",
-    "arena/test_runners.py",
-    "course/test_course_class.py",
-    "course/test_course_check.py",
+IN_A_BROWSER = (
     "web/test_lab_page.py",
-    "course/test_course_compiled.py",
-    "search/test_search.py",
-    "web/test_analysis.py",
-    "docs/test_blocks.py",
-    "heuristics/test_heuristics.py",
     "web/test_page.py",
-    "heuristics/test_user_heuristic_errors.py",
+    "web/test_notebook_board.py",
+    "web/test_jupyterlab.py",
     "web/test_puzzles.py",
-    "web/test_wasm_engine.py",
-    "oracle/test_grade.py",
-    "torture/test_kills.py",
-    "course/test_course_studies.py",
-    "arena/test_charts.py",
-    "oracle/test_check.py",
-    "solver/test_certificate.py",
-    "cli/test_cli_process.py",
-    "course/test_course_agents.py",
-    "course/test_course_habits.py",
-    "course/test_course_run.py",
-    "heuristics/test_user_heuristics.py",
-    "solver/test_atlas.py",
-    "statistics/test_ratings.py",
-    "statistics/test_statistics.py",
-    "isolation/test_agent_host.py",
-    "arena/test_workers.py",
-    "isolation/test_sigint.py",
-    "isolation/test_isolated_load.py",
-    "cli/test_cli_arena.py",
-    "isolation/test_hostile_agents.py",
-    "benchmarks/test_benchmarks.py",
-    "solver/test_perfect.py",
-    "solver/test_theory.py",
-    "heuristics/test_interpreted_heuristics.py",
-    "heuristics/test_hostile_heuristics.py",
-    "search/test_warm_up.py",
+    "web/test_analysis.py",
+    "web/test_playing.py",
 )
-"""The slowest files, which run first, so that all processes are busy to the end.
+"""Files that one process runs, because there is one browser at a time."""
 
-Files that start many processes or a browser are not neighbours, so that few run at once.
-"""
+TOGETHER = {
+    **dict.fromkeys(IN_A_BROWSER, "browser"),
+    **dict.fromkeys(("learning", "arena/test_export.py", "cli/test_cli_runs.py"), "parquet"),
+    **dict.fromkeys(("engines", "env", "kernel/test_joust.py", "openspiel"), "adapters"),
+}
+"""The groups of files and folders that one process runs: besides those in a browser, those that
+load the same large packages, so that not every process takes the memory for them."""
+
+LONGEST_FIRST = (
+    *IN_A_BROWSER,
+    "course/test_course_class.py",
+    "arena/test_snapshot.py",
+    "course/test_course_check.py",
+    "course/test_course_run.py",
+    "web/test_lab_api.py",
+    "arena/test_runners.py",
+    "cli/test_cli_arena.py",
+    "studies/test_reproduce.py",
+    "course/test_course_check_successor.py",
+    "heuristics/test_user_heuristic_errors.py",
+    "solver/test_solver.py",
+    "course/test_course_agents.py",
+    "oracle/test_check.py",
+    "isolation/test_parallel_map.py",
+    "cli/test_cli_process.py",
+    "arena/test_fresh_state.py",
+    "learning/test_tune.py",
+    "course/test_course_compiled.py",
+    "docs/test_blocks.py",
+    "isolation/test_sandbox.py",
+    "heuristics/test_interpreted_heuristics.py",
+    "course/test_course_habits.py",
+    "agents/test_extensions.py",
+    "isolation/test_agent_host.py",
+    "oracle/test_grade.py",
+    "isolation/test_hostile_agents.py",
+    "test_user_files.py",
+    "heuristics/test_expression.py",
+    "isolation/test_isolated_load.py",
+    "heuristics/test_read_only_board.py",
+    "isolation/test_submission_limits.py",
+    "search/test_search.py",
+    "solver/test_atlas.py",
+    "benchmarks/test_benchmarks.py",
+    "arena/test_wall_clock.py",
+    "heuristics/test_hostile_heuristics.py",
+    "cli/test_cli_runs.py",
+    "torture/test_kills.py",
+    "cli/test_cli.py",
+    "learning/test_sets.py",
+    "solver/test_certificate.py",
+    "docs/test_recipes.py",
+)
+"""The slowest files, which run first, so that all processes are busy to the end."""
 
 
 def pytest_configure() -> None:
@@ -89,6 +106,19 @@ def pytest_configure() -> None:
     """
     be_expendable()
     gc.set_threshold(50_000, 20, 20)
+
+
+@pytest.hookimpl(optionalhook=True)  # without xdist there is nothing to distribute
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """Distribute whole files to the test processes, and each group of `TOGETHER` to one."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class WholeFiles(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid).removeprefix("tests/")
+            return TOGETHER.get(file) or TOGETHER.get(file.partition("/")[0], file)
+
+    return WholeFiles(config, log)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -140,3 +170,15 @@ def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setenv(sandbox.VARIABLE, "none")
     monkeypatch.setattr(sandbox, "_found", [])
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let a test use a cache folder of its own that contains nothing but the machine code."""
+    from knightfall.user_folders import cache_folder
+
+    cache = tmp_path / "cache"
+    cache.mkdir(mode=0o700)
+    (cache / "machine-code").symlink_to(cache_folder() / "machine-code")
+    monkeypatch.setenv("KNIGHTFALL_CACHE_DIR", str(cache))
+    return cache

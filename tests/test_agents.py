@@ -7,6 +7,7 @@ import pickle
 import time
 from collections import Counter
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -212,7 +213,15 @@ def test_every_kind_has_an_example_that_works(
         "class AlphaBetaPlayer:\n    def __init__(self, score_fn):\n        pass\n\n"
         "    def get_move(self, game, time_left):\n        return game.get_legal_moves()[0]\n"
     )
+    both = "newgame) echo ready;; uci) echo option name VariantPath type string; echo uciok;;"
+    answers = "isready) echo readyok;; go) echo bestmove b5c3,c3b5; echo answer c3;;"
+    for program in ("mine", "fairy-stockfish"):
+        lines = f"#!/bin/sh\nwhile read word rest; do case $word in {both} {answers} esac; done\n"
+        Path(program).write_text(lines)
+        Path(program).chmod(0o755)
     for name, kind in AGENT_KINDS.items():
+        if name == "openspiel" and find_spec("pyspiel") is None:
+            continue  # the extra is not installed
         thinker = agent(kind.example)
         assert thinker.kind == name
         assert str(thinker) == kind.example

@@ -7,6 +7,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from knightfall.optional_dependencies import EXTRAS, install, require
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OPTIONAL = sorted(set().union(*EXTRAS.values()))
-FOR_DEVELOPERS = {"test", "dev"}
+FOR_DEVELOPERS = {"test", "dev", "docs"}
 
 
 def packages(requirements: list[str]) -> set[str]:
@@ -35,12 +36,19 @@ def packages(requirements: list[str]) -> set[str]:
 
 
 def modules(requirements: list[str]) -> set[str]:
-    """Return the module names of the packages; torch need not be installed here."""
-    names = {"torch": {"torch"}}
+    """Return the module names of the packages; torch and OpenSpiel need not be installed here."""
+    names = modules_by_package()
+    return set().union(*(names[package] for package in packages(requirements)))
+
+
+@cache
+def modules_by_package() -> dict[str, set[str]]:
+    """Return the names of the modules of each installed package, and of torch and OpenSpiel."""
+    names = {"torch": {"torch"}, "open-spiel": {"pyspiel", "open_spiel"}}
     for module, owners in packages_distributions().items():
         for owner in owners:
             names.setdefault(owner, set()).add(module)
-    return set().union(*(names[package] for package in packages(requirements)))
+    return names
 
 
 def brought(extra: str) -> set[str]:

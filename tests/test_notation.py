@@ -89,7 +89,9 @@ def test_ways_to_write_a_game_down() -> None:
 
 def test_a_saved_game_tells_who_played_and_who_gave_up() -> None:
     saved = {"start": SMALL, "moves": MOVES, "you": "second", "agent": "random", "resigned": True}
+    saved["fen"] = read_game(f"{SMALL} a2 c3 b4").final.fen  # as in the last line of play --json
     game = read_game(json.dumps(saved))
+    assert game.start.fen == SMALL
     assert (game.winner, game.loser, game.reason) == ("w", "b", RESIGNED)
     assert (game.name("w"), game.name("b")) == ("random", "you")
     assert read_game(json.dumps(saved | {"resigned": False})).winner is None

@@ -18,7 +18,7 @@ from knightfall.studies.node_costs import (
     WISH_FILE,
     NodeCosts,
 )
-from knightfall.studies.published import WISH_BUDGETS, studies
+from knightfall.studies.published import BUDGETS, studies
 
 from .measure import COMPILED_ROUNDS, compiled_costs
 from .positions import FENS, large_positions
@@ -34,7 +34,7 @@ def main(names: list[str]) -> None:
     wished = [
         id
         for one in all_studies
-        for budget in WISH_BUDGETS
+        for budget in BUDGETS
         for id in one.wished(budget)
         if id not in known
     ]

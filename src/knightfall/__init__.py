@@ -15,7 +15,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from knightfall.agents import Agent, agent
-    from knightfall.arena.api import league, match, tournament, user_store, worth
+    from knightfall.arena.api import league, match, run, runs, tournament, user_store, worth
     from knightfall.board import Board
     from knightfall.errors import KnightfallError
     from knightfall.heuristics import heuristic
@@ -27,34 +27,25 @@ if TYPE_CHECKING:
     from knightfall.search.budget import Report
     from knightfall.solver.solve import Solution, solve
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Names are imported on first use, so that `import knightfall` and the rules in plain Python
 # start at once.
-_LAZY_IMPORTS = {
-    "Board": "knightfall.board",
-    "KnightfallError": "knightfall.errors",
-    "Position": "knightfall.position",
-    "Agent": "knightfall.agents",
-    "Check": "knightfall.oracle.check",
-    "agent": "knightfall.agents",
-    "check": "knightfall.oracle.check",
-    "heuristic": "knightfall.heuristics",
-    "Evaluator": "knightfall.heuristics.evaluator",
-    "evaluator": "knightfall.heuristics.evaluator",
-    "Annotation": "knightfall.oracle.annotate",
-    "Grade": "knightfall.oracle.grade",
-    "annotate": "knightfall.oracle.annotate",
-    "grade": "knightfall.oracle.grade",
-    "Report": "knightfall.search.budget",
-    "Solution": "knightfall.solver.solve",
-    "solve": "knightfall.solver.solve",
-    "league": "knightfall.arena.api",
-    "match": "knightfall.arena.api",
-    "tournament": "knightfall.arena.api",
-    "user_store": "knightfall.arena.api",
-    "worth": "knightfall.arena.api",
+_PLACES = {
+    "knightfall.agents": "Agent agent",
+    "knightfall.arena.api": "league match run runs tournament user_store worth",
+    "knightfall.board": "Board",
+    "knightfall.errors": "KnightfallError",
+    "knightfall.heuristics": "heuristic",
+    "knightfall.heuristics.evaluator": "Evaluator evaluator",
+    "knightfall.oracle.annotate": "Annotation annotate",
+    "knightfall.oracle.check": "Check check",
+    "knightfall.oracle.grade": "Grade grade",
+    "knightfall.position": "Position",
+    "knightfall.search.budget": "Report",
+    "knightfall.solver.solve": "Solution solve",
 }
+_LAZY_IMPORTS = {name: module for module, names in _PLACES.items() for name in names.split()}
 
 __all__ = [
     "Agent",
@@ -75,6 +66,8 @@ __all__ = [
     "heuristic",
     "league",
     "match",
+    "run",
+    "runs",
     "solve",
     "tournament",
     "user_store",
@@ -89,8 +82,15 @@ def __getattr__(name: str) -> object:
         value: object = getattr(import_module(_LAZY_IMPORTS[name]), name)
         globals()[name] = value  # so that the next access does not come here
         return value
+    if not name.startswith("_"):
+        from knightfall.extensions import added, load_added
+
+        if name in added("functions"):
+            return load_added("functions", name)
     raise AttributeError(f"module 'knightfall' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    from knightfall.extensions import added
+
+    return sorted([*__all__, *added("functions")])

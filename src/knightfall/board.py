@@ -108,22 +108,28 @@ class Board:
             )
         return row * self.width + column
 
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The chess names of all cells, in order."""
+        files = "abcdefghijklmnopqrstuvwxyz"[: self.width]
+        return tuple(f"{file}{rank}" for rank in range(self.height, 0, -1) for file in files)
+
+    @cached_property
+    def _cells(self) -> dict[str, int]:
+        return {name: cell for cell, name in enumerate(self.names)}
+
     def name(self, cell: int) -> str:
         """Return the chess name of a cell, such as ``c4``."""
-        return f"{chr(ord('a') + self.column(cell))}{self.height - self.row(cell)}"
+        return self.names[cell]
 
     def cell(self, name: str) -> int:
         """Return the cell of a chess name."""
-        match = re.fullmatch(r"([a-z])([1-9][0-9]?)", str(name), re.ASCII)
-        if match:
-            column = ord(match[1]) - ord("a")
-            row = self.height - int(match[2])
-            if column < self.width and row >= 0:
-                return row * self.width + column
+        found = self._cells.get(str(name))
+        if found is not None:
+            return found
         raise KnightfallError(
             f"{name!r} is not a cell of a {self.width}×{self.height} board: "
-            f"cells are {self.name(self.at(self.height - 1, 0))} to "
-            f"{self.name(self.at(0, self.width - 1))}"
+            f"cells are {self.names[-self.width]} to {self.names[self.width - 1]}"
         )
 
     def colour(self, cell: int) -> int:

@@ -42,6 +42,8 @@ class Extension:
     panels: Mapping[str, str] = field(default_factory=dict)
     """The panel of ``knightfall --help`` that lists a command, by the command's name: Play, Ask,
     Measure, Runs, Build and learn, or Teach.  Other commands are listed last, under Extensions."""
+    functions: Mapping[str, str] = field(default_factory=dict)
+    """Functions that ``import knightfall as kf`` offers, by name: ``"tune"`` is ``kf.tune``."""
     pages: Mapping[str, str] = field(default_factory=dict)
     """Parts of the lab's page (``knightfall serve``) by a lower-case name: each is a `PagePart`."""
 

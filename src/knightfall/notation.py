@@ -73,9 +73,10 @@ class Scoresheet:
         reason: str | None = None,
         tags: Mapping[str, str] | None = None,
     ) -> Scoresheet:
-        """Return the game with these moves, after checking that they are legal.
+        """Return the game with these `moves` from `start`, after checking that they are legal.
 
-        Raise KnightfallError with the number of the first illegal move, or if the winner is wrong.
+        The other arguments are fields of the class: `winner`, `reason` and `tags`.  Raise
+        KnightfallError with the number of the first illegal move, or if the winner is wrong.
         If the side to move at the end has no move, its opponent has won even if none is given.
         """
         positions, names = [start], []
@@ -116,6 +117,11 @@ class Scoresheet:
         return self.tags.get(NAME_TAG[side])
 
     # -- writing -----------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        names = " against ".join(self.name(side) or SEAT[side] for side in SEAT)
+        result = f"{len(self.moves)} moves, {RESULT[self.winner]}"
+        return printable(f"<{type(self).__name__}: {names}, {result}, from {self.start.fen}>")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the game as plain values for JSON, without the players' names."""

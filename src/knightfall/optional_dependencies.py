@@ -15,6 +15,10 @@ EXTRAS = {
     "fit": {"pyarrow", "sklearn"},
     "net": {"pyarrow", "sklearn", "torch"},
     "dask": {"distributed"},
+    "openspiel": {"pyspiel", "open_spiel"},
+    "notebook": {"anywidget", "traitlets"},
+    "env": {"gymnasium", "pettingzoo", "PIL"},
+    "pandas": {"pandas"},
 }
 """The modules that each extra of `pyproject.toml` installs, smaller extras first."""
 
@@ -35,10 +39,10 @@ def install(missing: list[str]) -> str:
     extra = next(name for name, brings in EXTRAS.items() if brings >= set(missing))
     # The build with CUDA is ten times as large, and knightfall does not use a GPU.
     smaller = " (torch's CPU-only build is enough)" if "torch" in missing else ""
-    return f"{_pip()} install 'knightfall[{extra}]'{smaller}"
+    return f"{pip()} install 'knightfall[{extra}]'{smaller}"
 
 
-def _pip() -> str:
+def pip() -> str:
     """Return ``pip`` if it belongs to this Python, else the command of this Python's own pip."""
     beside = Path(sys.executable).parent
     found = shutil.which("pip")

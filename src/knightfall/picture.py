@@ -126,7 +126,7 @@ def svg(
     `mistakes` are arrows that are hollow and red; cells in `marked` are tinted.  Each cell is a
     group with its name in ``data-cell``, so that a page can tell which cell was clicked.
     """
-    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+    if type(size) is not int or size < 1:
         raise KnightfallError(f"size {size!r} must be a positive whole number of pixels")
     board = position.board
     width = _RANKS + board.width * _CELL + _PAD

@@ -30,8 +30,9 @@ def other(side: Side) -> Side:
 class Position:
     """A position: which cells are open, where the knights stand, and who is to move.
 
-    Immutable and hashable.  A knight that has not been placed yet stands on ``None``.  `last`
-    is the move that led here, for pictures only: equality ignores it.
+    Immutable and hashable.  Cells are numbers on the `board`: the `open` ones, and those of the
+    `white` (first) and `black` knight, None if it is not placed yet.  `to_move` is the side to
+    move.  `last` is the move that led here, for pictures only: equality ignores it.
     """
 
     board: Board
@@ -45,20 +46,20 @@ class Position:
 
     @staticmethod
     def start(width: int = 7, height: int = 7) -> Position:
-        """Return the empty board with both knights still to be placed, first player to move."""
+        """Return an empty board of `width` × `height` cells, with both knights to be placed."""
         board = Board.of(width, height)
         return Position(board, frozenset(range(board.cells)), None, None, "w")
 
     @staticmethod
     def from_fen(fen: str) -> Position:
-        """Return the position of a FEN such as ``7/7/1N5/7/7/4n2/7 w``, ignoring further fields."""
+        """Return the position of a `fen` such as ``7/7/1N5/7/7/4n2/7 w``; ignore further fields."""
         if not isinstance(fen, str):
             raise KnightfallError(f"a FEN must be a string, not {fen!r}")
         return _parse_fen(fen)
 
     @staticmethod
     def from_moves(moves: Iterable[str], width: int = 7, height: int = 7) -> Position:
-        """Return the position after placements and moves from the empty board."""
+        """Return the position after `moves`, the placements first, on `width` × `height` cells."""
         position = Position.start(width, height)
         for move in moves:
             position = position.play(move)
@@ -162,7 +163,7 @@ class Position:
         return text(self)
 
     def svg(self, *, arrows: Iterable[tuple[str, str]] = (), size: int = 360) -> str:
-        """Return the board as an SVG image: last move, legal targets, blocked cells, arrows."""
+        """Return the board as an SVG image, `size` pixels wide, with arrows between named cells."""
         from knightfall.picture import svg
 
         return svg(self, arrows=arrows, size=size)

@@ -23,8 +23,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from knightfall.errors import KnightfallError
 
@@ -43,7 +44,7 @@ _KINDS = (
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def opened(path: str | os.PathLike[str]) -> Iterator[BufferedReader]:
     """Open a regular file for reading.  Raise KnightfallError for a folder, a device or a pipe."""
     shown = repr(os.fspath(path))
     try:
@@ -303,7 +304,8 @@ def _has_simple_shape(shape: Any, value: Any) -> bool:
         return type(value) is int and shape.least <= value <= shape.most
     if isinstance(shape, Between):
         number = type(value) in (int, float, Decimal)
-        return number and math.isfinite(value) and shape.low <= value <= shape.high
+        finite = number and (type(value) is int or math.isfinite(value))  # any int, however long
+        return finite and shape.low <= value <= shape.high
     if isinstance(shape, OneOf):
         return isinstance(value, str) and value in shape.words
     if isinstance(shape, Text):

@@ -142,8 +142,71 @@ class PackageFunction(UserFunction):
         return ()
 
 
+LOCAL = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)~([0-9a-f]{8})(?![\w.])", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFunction(UserFunction):
+    """A function, class or object of this process, as in a notebook, written ``name~1f2e3d4c``.
+
+    The digits, its `revision`, are random: a function that was edited, or another process, gets
+    others, so that its games are never taken for those of this function.
+    """
+
+    def __str__(self) -> str:
+        return f"{self.name}~{self.revision}"
+
+    def absolute(self) -> UserFunction:
+        """Return the function itself: it has no path."""
+        return self
+
+    def load(self, what: str) -> Any:
+        """Return the function; `what` is its role, for the error message."""
+        if self not in _local:
+            raise KnightfallError(
+                f"{what} {self.name!r} was defined in another process, such as a notebook, and is "
+                f"not available here: put it into a file and name it, as in mine.py:{self.name}"
+            )
+        return _local[self]
+
+    def sources(self) -> tuple[str, ...]:
+        """Return nothing: the function has no file."""
+        return ()
+
+    def file(self, what: str) -> Path:
+        """Return the file, or the cell of a notebook, that defines the function, for messages."""
+        found = self.load(what)
+        code = getattr(getattr(found, "py_func", found), "__code__", None)
+        return Path("" if code is None else code.co_filename)
+
+
+_local: dict[LocalFunction, Any] = {}
+
+
+def local_function(found: Any) -> LocalFunction:
+    """Return the name under which agents can use a function, class or object of this process."""
+    for known, one in _local.items():
+        if one is found:
+            return known
+    called = getattr(found, "__name__", type(found).__name__)
+    name = re.sub(r"[^A-Za-z0-9_]|^[0-9]", "", called) or "function"
+    known = LocalFunction("", name, os.urandom(4).hex())
+    _local[known] = found
+    return known
+
+
+def without_digits(text: str) -> str:
+    """Return a text with the functions of this process named without their random digits."""
+    return LOCAL.sub(r"\1", text)
+
+
 def parse_function(text: str) -> UserFunction | None:
-    """Return the function that ``file.py:name`` or ``file.py:name@revision`` names, else None."""
+    """Return the function that ``file.py:name`` or ``file.py:name@revision`` names, else None.
+
+    ``name~1f2e3d4c`` names a function of this process.
+    """
+    if local := LOCAL.fullmatch(text):
+        return LocalFunction("", local[1], local[2])
     match = re.fullmatch(rf"(.+\.py):([A-Za-z_][A-Za-z0-9_]*){REVISION}", text, re.ASCII)
     return None if match is None else UserFunction(match[1], match[2], match[3] or "")
 
@@ -286,8 +349,9 @@ def _root_pattern() -> re.Pattern[str]:
 
 @cache
 def _pattern(snapshots: str, temporary: str) -> re.Pattern[str]:
-    kept, copied = re.escape(snapshots), re.escape(f"{temporary}/{PRIVATE_COPY}")
-    return re.compile(rf"(?:{kept}/run_[a-z0-9_]+|{copied}[a-z0-9_]+)/\d+(?=/)")
+    # In a sandbox the temporary folder is another one than where the copy was made.
+    anywhere = rf"(?:{re.escape(temporary)}|(?:/[^/\s]+)+)/{PRIVATE_COPY}"
+    return re.compile(rf"(?:{re.escape(snapshots)}/run_[a-z0-9_]+|{anywhere}[a-z0-9_]+)/\d+(?=/)")
 
 
 def _resolved_path(path: str) -> str:

@@ -101,14 +101,14 @@ def test_a_command_is_listed_in_the_panel_that_its_extension_names(tmp_path: Pat
     }
     assert panels["Ask"][-1] == "asked"
     assert panels["Extensions"] == ["unknown", "none"]
-    assert panels["Play"] == ["play", "watch"]
+    assert panels["Play"] == ["play", "watch", "uci"]
     assert "play" not in panels["Teach"]
 
 
 def shown_parts(folder: Path, *names: str) -> subprocess.CompletedProcess[str]:
     """Print, in a new process, the lab's list of page parts and the HTML of the named ones."""
     code = (
-        "import sys; from knightfall.web.lab.page_parts import fragment_of, page_parts;"
+        "import sys; from knightfall.web.lab.lab_state import fragment_of, page_parts;"
         "print([(name, one.title) for name, one in page_parts().items()]);"
         "[print(fragment_of(name)) for name in sys.argv[1:]]"
     )
@@ -213,7 +213,8 @@ def test_a_module_that_is_missing_costs_nothing_else(tmp_path: Path) -> None:
 def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with an installed copy of the package that has no extensions."""
     folder = tmp_path_factory.mktemp("core")
-    left_out = shutil.ignore_patterns(*EXTENSIONS, "__pycache__")
+    modules = [f"{name}.py" for name in EXTENSIONS]
+    left_out = shutil.ignore_patterns(*EXTENSIONS, *modules, "__pycache__")
     shutil.copytree(
         PACKAGE,
         folder / "knightfall",

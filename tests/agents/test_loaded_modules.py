@@ -20,6 +20,23 @@ print(*sorted(name for name in sys.modules if name.split(".")[0] == "knightfall"
 """
 
 
+def test_the_package_offers_functions_of_extensions() -> None:
+    import knightfall as kf
+    from knightfall.learning.tuning import tune
+
+    assert kf.tune is tune
+    assert {"tune", "reproduce", "match"} <= set(dir(kf))
+    assert not hasattr(kf, "tuna")
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys, knightfall; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    ours = [name for name in done.stdout.split() if name.partition(".")[0] == "knightfall"]
+    assert ours == ["knightfall"]
+
+
 def test_a_move_loads_few_modules_and_none_of_an_extension() -> None:
     env = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
     done = subprocess.run(

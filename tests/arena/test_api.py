@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -219,6 +220,36 @@ def test_a_long_run_is_handed_over_and_comes_out_the_same(
     assert [one.games for one in shared.run.pairs()] == [one.games for one in alone.run.pairs()]
 
 
+@pytest.mark.parametrize(("ready", "here"), [(1, 2), (10, 11), (99, 30)])
+def test_a_run_is_played_here_until_the_workers_are_ready(
+    ready: int, here: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check who plays 30 pairs if the workers are ready after `ready` of them."""
+    played: dict[str, list[int]] = {"here": [], "there": []}
+
+    def runner(where: str) -> Any:
+        def play(tasks: Iterator[int]) -> Iterator[int]:
+            for task in tasks:
+                played[where].append(task)
+                yield task
+
+        workers = SimpleNamespace(start=lambda: None, ready=False)
+        return SimpleNamespace(play=play, close=lambda: None, pool=workers)
+
+    pool = runner("there")
+    monkeypatch.setattr(runners, "TRIAL", -1.0)
+    monkeypatch.setattr(runners, "WORTH_STARTING", -1.0)
+    monkeypatch.setattr(runners, "InProcess", lambda *_: runner("here"))
+    monkeypatch.setattr(runners, "Pool", lambda *_: pool)
+    found = []
+    tasks: Any = iter(range(30))
+    for number, record in enumerate(runners.Adaptive(2, 30).play(tasks), start=1):
+        found.append(record)
+        pool.pool.ready = number >= ready
+    assert found == [*range(30)]
+    assert played == {"here": [*range(here)], "there": [*range(here, 30)]}
+
+
 def test_a_heuristic_that_only_this_process_knows_is_played_here() -> None:
     @kf.heuristic
     def only_in_this_test(board, open, me, opp, to_move):  # type: ignore[no-untyped-def]
@@ -226,7 +257,7 @@ def test_a_heuristic_that_only_this_process_knows_is_played_here() -> None:
 
     report = kf.match("greedy(only_in_this_test)", "random", pairs=2, board="4x4", progress=False)
     assert sum(report.pairs) == 2
-    with pytest.raises(kf.KnightfallError, match="declared in this process"):
+    with pytest.raises(kf.KnightfallError, match="a function of this process"):
         kf.match("greedy(only_in_this_test)", "random", pairs=2, workers=2)
 
 
@@ -236,6 +267,8 @@ def test_a_heuristic_that_only_this_process_knows_is_played_here() -> None:
         ({"pairs": 3, "board": "7"}, "board '7' cannot be read"),
         ({"budget": "fast"}, "budget 'fast' cannot be read"),
         ({"workers": 999}, "workers=999"),
+        ({"pairs": 0}, "pairs=0 must be a whole number from 1 on"),
+        ({"pairs": 2.5}, "pairs=2.5 must be a whole number from 1 on"),
         ({"book": []}, "at least one position"),
         ({"book": ["4/4/4/4[Nn] w"]}, "book, position 1: '4/4/4/4.*' still has a knight to place"),
     ],
@@ -243,6 +276,13 @@ def test_a_heuristic_that_only_this_process_knows_is_played_here() -> None:
 def test_bad_options_are_named(how: dict[str, Any], said: str) -> None:
     with pytest.raises(kf.KnightfallError, match=said):
         kf.match("random", "greedy(open)", **how)
+
+
+def test_one_agent_is_no_list_of_letters() -> None:
+    report = kf.tournament("greedy(improved)", "random", pairs=2, **SMALL)
+    assert [entrant.agent for entrant in report.plan.entrants] == ["greedy(improved)", "random"]
+    with pytest.raises(kf.KnightfallError, match="two agents or more, not only 'random'"):
+        kf.league("random", **SMALL)
 
 
 # -- what is shown -----------------------------------------------------------------------------

@@ -30,10 +30,11 @@ from helpers import at_length
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection, QuadMesh
+from matplotlib.colors import to_hex, to_rgba_array
 from matplotlib.figure import Figure
 
 from knightfall.arena.chart_style import image, labels, save, shortened
-from knightfall.arena.charts import CHARTS, charts_for, draw
+from knightfall.arena.charts import CHARTS, _share_axis, charts_for, draw
 from knightfall.arena.plan import Entrant, Match, Plan, enter, gauntlet
 from knightfall.arena.results import Results, results
 from knightfall.arena.store import Store
@@ -290,6 +291,19 @@ def test_the_running_score_and_its_band(tested: Results) -> None:
     assert f"{share[-1]:.1f} % ({100 * low:.1f}–{100 * high:.1f})" in axes.get_title("left")
 
 
+@pytest.mark.parametrize(("low", "high"), [(0, 100), (0, 30), (1, 47), (30, 60), (48, 52)])
+def test_won_and_lost_have_axes_that_mirror_each_other(low: float, high: float) -> None:
+    limits = []
+    for ends in ((low, high), (100 - high, 100 - low)):
+        axes = Figure().subplots()
+        _share_axis(axes, *ends)
+        limits.append(axes.get_ylim())
+        check_share_axis(axes, list(ends))
+    (bottom, top), (least, most) = limits
+    assert (100 - most, 100 - least) == pytest.approx((bottom, top))
+    assert min(bottom, least) >= -2  # per cent: there is nothing below 0
+
+
 def test_a_long_match_is_thinned_to_its_last_pair(store: Store) -> None:
     entrants = league_plan(["random", "random(seed=3)"]).entrants
     found = results(play(store, Plan("match", entrants, (Match(0, 1),), 600, board="5x5")))
@@ -368,6 +382,22 @@ def test_every_chart_fits_some_run(
     assert charts_for(worth) == ("worth",)
     every = {name for found in (league, tested, tournament, worth) for name in charts_for(found)}
     assert every == set(CHARTS)
+
+
+def test_no_chart_has_a_colour_of_matplotlib_s_own(
+    league: Results, tested: Results, tournament: Results, worth: Results
+) -> None:
+    """Check all lines, areas and texts: a drawing without a colour gets one of the default ones."""
+    defaults = {to_hex(f"C{number}") for number in range(10)}
+    for found in (league, tested, tournament, worth):
+        for name in charts_for(found):
+            for artist in draw(name, found).findobj():
+                if getattr(artist, "get_array", lambda: None)() is not None:
+                    continue  # its colours stand for values
+                for get in ("get_color", "get_facecolor", "get_edgecolor"):
+                    colours = getattr(artist, get, list)()
+                    shown = {to_hex(one) for one in to_rgba_array(colours)}
+                    assert not shown & defaults, (name, artist)
 
 
 def test_what_does_not_fit_is_refused(league: Results, store: Store) -> None:
@@ -451,10 +481,30 @@ def test_drawing_leaves_no_settings_behind(league: Results) -> None:
 # -- room -----------------------------------------------------------------------------------------
 
 
+HAIR = 0.5
+"""Pixels by which a text may be too long: fonts differ a little between machines."""
+
+
 def boxes(figure: Figure, texts: list[Any]) -> list[Any]:
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     return [text.get_window_extent(canvas.get_renderer()) for text in texts if text.get_text()]
+
+
+@pytest.mark.parametrize("opponents", [1, 4, 12])
+def test_rates_by_opponent_have_room(opponents: int, tmp_path: Path) -> None:
+    against = [f"random(seed={at + 1})" for at in range(opponents)]
+    plan = tournament_of(["greedy(improved)", "greedy(open)"], against, pairs=1)
+    figure = draw("tournament", found_in(tmp_path / "s", plan))
+    whole, each = figure.axes
+    cells = boxes(figure, each.texts)
+    assert len(cells) == 2 * opponents
+    assert all(not a.overlaps(b) for a, b in combinations(cells, 2))
+    assert all(each.bbox.x0 <= box.x0 and box.x1 <= each.bbox.x1 for box in cells)
+    assert whole.bbox.width / figure.dpi >= 2  # inches, however many opponents there are
+    for box in boxes(figure, [*whole.get_yticklabels(), *each.get_xticklabels()]):
+        assert figure.bbox.x0 - HAIR <= box.x0
+        assert box.x1 <= figure.bbox.x1 + HAIR
 
 
 @pytest.mark.parametrize("size", [2, 16, at_length(40)])
@@ -473,8 +523,8 @@ def test_names_have_room(size: int, tmp_path: Path) -> None:
             assert above.y0 > below.y1
         inside = figure.bbox
         for box in (*beside, *cells):
-            assert inside.x0 <= box.x0
-            assert box.x1 <= inside.x1
+            assert inside.x0 - HAIR <= box.x0
+            assert box.x1 <= inside.x1 + HAIR
         assert all(not a.overlaps(b) for a, b in combinations(cells[:80], 2))
 
 

@@ -127,11 +127,12 @@ def test_text_is_for_people_alone(tmp_path: Path) -> None:
 
 def test_text_reads_like_a_game(tmp_path: Path) -> None:
     file = tmp_path / "s.sqlite"
-    plan = fake_plan(1, 2, names=NAMES[:2], book=("4/1N2/2n1/4 b", "4/1N2/2n1/4 w"))
+    plan = fake_plan(1, 2, names=NAMES[:2], book=("4/N3/2n1/4 b", "4/N3/2n1/4 w"))
     fake_run(file, plan)
     head, *games = exported(file, "text").split("\n\n[")
     assert head.startswith('% {"format":"knightfall run 1"')
     assert len(games) == 4
+    details = set()
     for number, written in enumerate(games):
         pair, half = divmod(number, 2)
         record = fake_pair(plan.task(pair))
@@ -142,6 +143,9 @@ def test_text_reads_like_a_game(tmp_path: Path) -> None:
         assert tags["Black" if half == 0 else "White"] == 'id(\\"a\\\\b\\".py:f)'
         assert tags["Result"] == ("1-0" if game.winner == "w" else "0-1")
         assert (tags["Reason"], tags["Seed"]) == (game.reason, str(record.task.seed))
+        detail = re.sub(r'(["\\])', r"\\\1", game.detail)
+        assert tags.get("Detail", "") == detail
+        details.add(game.detail)
         *words, result = written.split("\n\n")[1].split()
         assert result == tags["Result"]
         assert [word for word in words if "." not in word] == list(
@@ -150,6 +154,7 @@ def test_text_reads_like_a_game(tmp_path: Path) -> None:
         if words:
             assert words[0] == ("1." if opening.endswith("w") else "1...")
             assert words.count("2.") == (len(words) > 3)
+    assert details == {"", 'it said "[x]" \\ and no more'}
 
 
 # -- tables ----------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from knightfall.arena.play import check_agents, play_chunk
 from knightfall.arena.runner import InProcess, Pool
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
+from knightfall.isolation import sandbox
 from knightfall.openings import openings, shuffled
 from knightfall.position import Position
 from knightfall.solver.engine import Engine, KeptEngines
@@ -266,3 +267,45 @@ def test_a_grade_does_not_depend_on_the_workers(tmp_path: Path) -> None:
     )
     assert one.wins_kept == two.wins_kept
     assert one.first_blunder == two.first_blunder
+
+
+LEAVES = """
+import os, time
+
+def processes():
+    return [name for name in os.listdir("/proc") if name.isdigit()]
+
+def choose(position):
+    until = time.monotonic() + 20  # those of the last game may still be ending
+    while len(found := processes()) > 3 and time.monotonic() < until:
+        time.sleep(0.01)
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        os.execvp("sleep", ["sleep", "1000"])
+    os.wait()
+    raise ValueError(f"there are {len(found)} processes")
+"""
+HELPED = """
+import subprocess, sys
+COUNTS = "for number, _ in enumerate(sys.stdin): print(number, flush=True)"
+helper = subprocess.Popen([sys.executable, "-c", "import sys\\n" + COUNTS], text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+def choose(position):
+    print(file=helper.stdin, flush=True)
+    raise ValueError(f"asked {helper.stdout.readline()}")
+"""
+
+
+@pytest.mark.skipif(sandbox.kind() == "none", reason="needs a sandbox")
+@pytest.mark.parametrize("text", [LEAVES, HELPED])
+def test_processes_end_with_the_game(text: str, tmp_path: Path) -> None:
+    """Check a process that leaves its session, and one that was started while the file was
+    loaded.
+    """
+    records = play_chunk(pairs_of(written(tmp_path, text), "random")[:3])
+    details = {game.detail for record in records for game in record.games}
+    assert len(details) == 1
+    assert "there are 3" in (said := details.pop()) or "asked 0" in said

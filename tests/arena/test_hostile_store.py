@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sqlite3
@@ -21,8 +22,9 @@ from cli_runner import run as run_command
 from torture import forged_stores as forged
 
 from knightfall.arena import store_checks
+from knightfall.arena.results import results
 from knightfall.arena.store import Store
-from knightfall.arena.store_schema import TABLES
+from knightfall.arena.store_checks import TABLES
 
 
 @pytest.fixture(scope="module")
@@ -131,11 +133,11 @@ def test_comments_and_spaces_of_a_schema_do_not_count(good: bytes, file: Path) -
 # -- runs ------------------------------------------------------------------------------------------
 
 
-def use(file: Path) -> None:
-    """Read everything of a store."""
+def use(file: Path, *ids: int) -> None:
+    """Read everything of a store, or of the runs with these numbers, without listing the others."""
     with Store.open(file, read_only=True) as store:
-        for info in store.runs():
-            run = store.run(info.id)
+        for id in ids or [info.id for info in store.runs()]:
+            run = store.run(id)
             run.outcomes()
             list(run.pairs())
 
@@ -145,8 +147,9 @@ def test_a_changed_run_is_refused_and_named(what: str, good: bytes, file: Path) 
     file.write_bytes(good)
     use(file)
     file.write_bytes(forged.changed(good, *forged.SWAPS[what]))
-    said = refused(lambda: use(file), str(file))
-    assert "run 1" in said or "pair" in said
+    for ids in ((), (1,)):
+        said = refused(lambda ids=ids: use(file, *ids), str(file))
+        assert "run 1" in said or "pair" in said
 
 
 def test_no_run_passes_for_another(good: bytes, file: Path) -> None:
@@ -164,6 +167,62 @@ def test_no_run_passes_for_another(good: bytes, file: Path) -> None:
         assert done.exit_code == 0
     with Store.open(file) as store:
         assert store.runs() == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "key = 'x'",
+        "plan = '{'",
+        "kind = x'00'",
+        "created = x'31'",
+        "outcome = '[]'",
+        "versions = '['",
+    ],
+)
+def test_one_changed_run_hides_no_other(change: str, good: bytes, file: Path) -> None:
+    file.write_bytes(forged.changed(good, f"UPDATE runs SET {change} WHERE id = 1"))
+    listed = run_command("runs", "list", "--store", str(file), "--json")
+    assert listed.exit_code == 2
+    content = json.loads(listed.stdout)
+    assert [one["id"] for one in content["runs"]] == [2]
+    assert [one["run"] for one in content["refused"]] == [1]
+    (line,) = listed.stderr.splitlines()
+    assert line.startswith(f"knightfall: run 1 is not listed: {file}")
+    table = run_command("runs", "--store", str(file))
+    assert table.exit_code == 2
+    assert "Eve, Zoe" in table.stdout
+    assert "Ada" not in table.stdout
+    copied = run_command("runs", "backup", str(file.with_name("copy")), "--store", str(file))
+    assert copied.exit_code == 0
+    assert "1 damaged run" in copied.stderr
+    with Store.open(file) as store:  # not even a longer plan of the same agents looks into it
+        longer = store.begin(fake_plan(1, 5, names=("Eve", "Zoe")), ENGINE, VERSIONS)
+        assert longer.played == 3
+        assert store.begin(fake_plan(1, 5, seed=9), ENGINE, VERSIONS).played == 0
+
+
+def test_a_journal_does_not_enlarge_a_store(good: bytes, file: Path) -> None:
+    """Check that a journal of another store is refused: SQLite would make this one 16 TB long."""
+    file.write_bytes(good)
+    head = bytes.fromhex("d9d505f920a163d7 ffffffff 00000000 fffffffe 00000200 00001000")
+    file.with_name(f"{file.name}-journal").write_bytes(head.ljust(512, b"\0") + bytes(5000))
+    for read_only in (True, False):
+        said = refused(lambda how=read_only: Store.open(file, read_only=how), "-journal")
+        assert "it is of a store with 17,592,186,036,224 bytes" in said
+    assert file.read_bytes() == good
+
+
+def test_few_changed_runs_are_named(file: Path) -> None:
+    for seed in range(5):
+        fake_run(file, fake_plan(1, 1, seed=seed))
+    file.write_bytes(forged.changed(file.read_bytes(), "UPDATE runs SET key = id"))
+    listed = run_command("runs", "--store", str(file))
+    assert (listed.exit_code, listed.stdout) == (2, "")
+    assert [line.split(" is ")[0] for line in listed.stderr.splitlines()[:3]] == [
+        f"knightfall: run {id}" for id in (1, 2, 3)
+    ]
+    assert listed.stderr.splitlines()[3:] == ["knightfall: 2 more runs not listed for such reasons"]
 
 
 def test_an_index_cannot_make_a_run_pass_for_another(good: bytes, file: Path) -> None:
@@ -215,7 +274,7 @@ def test_a_table_without_end_is_noticed(table: str, file: Path) -> None:
             store.runs()
             run = store.last()
             run.outcomes()
-            run.sums()
+            results(run)
             run.depths()
 
     refused(read, str(file), "damaged")

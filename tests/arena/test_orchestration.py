@@ -41,11 +41,11 @@ def test_twenty_seconds_by_the_clock_are_played_in_this_process(
     pairs: int, here: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runners, "cores", lambda: 2)
-    monkeypatch.setattr(runners, "Pool", lambda *args, **named: "a pool")
+    monkeypatch.setattr(runners, "Pool", lambda *args, pin: ("a pool", pin))
     who = enter(["id(open, time=20ms)", "random"])
     plan = Plan("match", who, (Match(0, 1),), pairs, board="5x6")  # 0.4 s a pair
     runner = runners.choose_runner(DEFAULT, plan, lambda text: None)
-    assert (runner == "a pool") == (not here)
+    assert (runner == ("a pool", True)) == (not here)  # each worker has a core to itself
 
 
 @pytest.mark.parametrize(("left", "hired"), [(3.9, False), (4.1, True)])

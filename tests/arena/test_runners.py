@@ -586,7 +586,7 @@ def test_a_mistyped_address_is_refused_before_dask_is_asked(
 )
 def test_what_answers_may_be_no_scheduler(says: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("knightfall.isolation.dask_cluster.ANSWERING", 0.5)
+    monkeypatch.setattr("knightfall.isolation.executor_pool.ANSWERING", 0.5)
     kept = []
 
     def answer() -> None:

@@ -7,8 +7,8 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Generator, Iterator
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -16,13 +16,14 @@ import pytest
 from knightfall.agents import cached_agent
 from knightfall.agents.remote_player import RemotePlayer
 from knightfall.arena.api import league, match
-from knightfall.arena.plan import PairRecord, PairTask, match_plan
+from knightfall.arena.plan import PairRecord, PairTask, Plan, _hash_at, match_plan
 from knightfall.arena.play import play_pair
 from knightfall.arena.runner import SnapshotRunner
 from knightfall.arena.snapshot import Snapshot, remove_leftovers, run_snapshot
 from knightfall.arena.store import Store
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
+from knightfall.isolation import sandbox
 from knightfall.isolation.parallel_map import Closing
 from knightfall.position import Position
 from knightfall.user_files import original_paths, snapshots_folder
@@ -39,10 +40,9 @@ START = Position.from_fen("5/1N3/5/3n1/5 w")
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_cache: Path) -> Path:
     place = tmp_path / "mine"
     place.mkdir()
-    monkeypatch.setenv("KNIGHTFALL_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.chdir(place)
     for name, text in (
         ("mine.py", MINE), ("helper.py", "WEIGHT = 1\n"), ("near.txt", "10"), ("here.txt", "100"),
@@ -180,58 +180,80 @@ GOOD = "def choose(position):\n    return position.legal_moves[-1]\n"
 
 
 @pytest.mark.usefixtures("no_sandbox")
-@pytest.mark.parametrize("workers", [0, 2])
-def test_agents_that_edit_themselves_and_others_end_nothing(folder: Path, workers: int) -> None:
+def test_agents_that_edit_themselves_and_others_end_nothing(folder: Path) -> None:
+    """Check it in workers; `make torture` has all commands, and the kinds of edits."""
     (folder / "evil.py").write_text(EDITS_ITSELF.format(folder=str(folder)))
-    (folder / "good.py").write_text(GOOD)
+    (folder / "good.py").write_text(f"import good_helper\n{GOOD}")
+    (folder / "good_helper.py").write_text("")
     said: list[str] = []
     agents = ["python(evil.py:choose)", "python(good.py:choose)", "random"]
     before = match_plan(agents[1], "random", pairs=1, board="4x4").files
     report = league(
-        agents, pairs=2, board="4x4", workers=workers, store=folder / "s.sqlite",
+        agents, pairs=1, board="4x4", workers=2, store=folder / "s.sqlite",
         notice=said.append, progress=False,
     )  # fmt: skip
     with Store.open(folder / "s.sqlite", read_only=True) as store:
         run = store.last()
         assert run.finished is not None
-        assert run.played == 6
+        assert run.played == 3
         # The hash is that of the text from the beginning, and nobody has lost by a crash.
         assert before.items() <= dict(run.plan.files).items()
         endings = {game.reason for pair in run.pairs() for game in pair.games}
         assert endings == {"no moves"}
         assert not any("snapshots" in agent.agent for agent in run.plan.entrants)
     assert report.to_dict()
-    assert sum("edited during the run" in text for text in said) == 1
+    (edited,) = (text for text in said if "edited during the run" in text)
+    assert "evil.py and 2 more files were edited" in edited
     assert not left_over()
 
 
-@pytest.mark.usefixtures("no_sandbox")
-def test_all_files_are_copied_before_any_code_runs(folder: Path) -> None:
-    """Check that an agent which ruins another one's file while it is loaded comes too late."""
-    (folder / "good.py").write_text(f"import good_helper\n{GOOD}")
-    (folder / "good_helper.py").write_text("")
-    (folder / "evil.py").write_text(
-        f"from pathlib import Path\n"
-        f"for path in Path({str(folder)!r}).glob('good*.py'):\n    path.unlink()\n{GOOD}"
-    )
-    agents = ["python(evil.py:choose)", "python(good.py:choose)"]
-    report = match(*agents, pairs=1, board="4x4", workers=0, progress=False)
-    assert report.to_dict()["pairs"] == 1
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "is appended to": lambda path: path.write_text(path.read_text() + "#"),
+    "has the same size": lambda path: path.write_text(path.read_text().replace("1", "2")),
+    "is renamed": lambda path: path.rename(path.with_name("other.py")),
+    "is deleted": lambda path: path.unlink(),
+    "becomes a link": lambda path: (path.unlink(), path.symlink_to("/dev/zero")),
+    "becomes a folder": lambda path: (path.unlink(), path.mkdir()),
+    "becomes a pipe": lambda path: (path.unlink(), os.mkfifo(path)),
+    "becomes endless": lambda path: os.truncate(path, 1 << 42),
+}
 
 
-@pytest.mark.usefixtures("no_sandbox")
-def test_a_file_that_is_renamed_away_ends_nothing(folder: Path) -> None:
-    (folder / "gone.py").write_text(
-        f"import os\ndef choose(position):\n"
-        f"    if os.path.exists({str(folder / 'gone.py')!r}):\n"
-        f"        os.rename({str(folder / 'gone.py')!r}, {str(folder / 'other.py')!r})\n"
-        f"    return position.legal_moves[0]\n"
-    )
-    report = match(
-        "python(gone.py:choose)", "random", pairs=3, board="4x4", workers=0, progress=False
-    )
-    assert report.to_dict()["pairs"] == 3
-    assert (folder / "other.py").exists()
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_file_is_named_whatever_became_of_it(change: str, folder: Path, tmp_path: Path) -> None:
+    """Check that comparing files with their copies ends soon; an endless one would take an hour."""
+    elsewhere = tmp_path / "elsewhere.txt"
+    elsewhere.write_text("1")
+    (folder / "mine.py").write_text(f"X = open({str(elsewhere)!r}).read()\n{MINE}")
+    with run_snapshot() as taken:
+        match_plan("greedy(mine.py:score)", "random", pairs=2, board="5x5")
+        CHANGES[change](folder / "helper.py")
+        CHANGES[change](elsewhere)
+        (mine, others) = taken.edited()
+    assert mine.startswith(f"{folder}/helper.py was edited during the run")
+    assert others.startswith(f"{elsewhere} was edited during the run")
+    assert not left_over()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+@pytest.mark.parametrize("change", CHANGES)
+def test_agents_are_found_whatever_became_of_their_file(change: str, folder: Path) -> None:
+    """Check an agent that is named for the first time when its file has changed already."""
+    with run_snapshot() as taken:
+        before = taken.agent(f"greedy({folder}/mine.py:score)")
+        CHANGES[change](folder / "mine.py")
+        after = taken.agent(f"id({folder}/mine.py:score, depth=2)")
+    assert cached_agent(before).files == cached_agent(after).files
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(folder: Path) -> None:
+    """Check the moment between looking at a file and opening it."""
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(KnightfallError, match="a pipe, not a file"):
+        _hash_at(str(pipe), 0, 0)
 
 
 TELLS = """import os, sys
@@ -277,6 +299,134 @@ def test_a_message_names_the_original(folder: Path) -> None:
         details = {game.detail for pair in store.last().pairs() for game in pair.games}
     assert len(details) == 1
     assert str(folder / "tells.py") in details.pop()
+
+
+def test_a_file_whose_name_is_not_text_is_refused(folder: Path) -> None:
+    named = os.fsdecode(b"b\xff.py")
+    (folder / named).write_text(GOOD)
+    with pytest.raises(KnightfallError, match=r"not valid UTF-8: .*b.*\.py.*: rename the file"):
+        match(f"python({named}:choose)", "random", pairs=1, board="4x4", progress=False)
+
+
+# -- agents in a sandbox -----------------------------------------------------------------------
+
+READS = """from pathlib import Path
+NEAR = Path(__file__).with_name("near.txt").read_text()
+HERE = open("here.txt").read()
+
+def choose(position):
+    raise ValueError(NEAR + HERE)
+"""
+
+STEALS = """import json, os, sys, time
+MINE = os.path.abspath(__file__)
+NAMED = [MINE.removesuffix({mine!r}) + {secret!r}]
+GOT = ""
+for path in (*NAMED, MINE.replace("agent.py", "linked.py")):
+    try:
+        with open(path) as file:
+            GOT += file.read()
+    except OSError:
+        pass
+
+def lie():
+    frame = sys._getframe()
+    while "word" not in frame.f_locals:
+        frame = frame.f_back
+    answer = {{"files": [MINE, *NAMED], "warnings": [], "forks": True}}
+    return frame.f_locals["word"] + b" " + json.dumps(answer).encode() + b"\\n"
+
+if {lies} and GOT == "":
+    for fd in range(3, 20):
+        try:
+            os.write(fd, lie())
+        except OSError:
+            pass
+    time.sleep(100)
+
+def choose(position):
+    raise ValueError("got " + GOT)
+if False:
+    import linked
+"""
+
+needs_sandbox = pytest.mark.skipif(sandbox.kind() == "none", reason="needs a sandbox")
+
+
+def messages(plan: Plan, taken: Snapshot) -> set[str]:
+    """Return the last words of the messages with which games of a plan end."""
+    games = [game for task in taken.plan(plan).tasks() for game in play_pair(task).games]
+    return {game.detail.split()[-1] for game in games if game.detail}
+
+
+@needs_sandbox
+def test_in_a_sandbox_an_agent_keeps_the_files_that_it_read(folder: Path) -> None:
+    (folder / "agent.py").write_text(READS)
+    with run_snapshot() as taken:
+        plan = match_plan("python(agent.py:choose)", "random", pairs=1, board="5x5")
+        (folder / "near.txt").write_text("edited")
+        (folder / "here.txt").write_text("edited")
+        assert messages(plan, taken) == {"10100"}
+        assert len(taken.edited()) == 1
+
+
+@needs_sandbox
+@pytest.mark.parametrize("lies", [False, True])
+def test_no_file_from_elsewhere_gets_among_the_copies(
+    lies: bool, folder: Path, tmp_path: Path
+) -> None:
+    """Check a link in the agent's folder, and an agent that says it had read another file."""
+    secret = tmp_path / "secret.txt"
+    secret.write_text("hidden")
+    (folder / "linked.py").symlink_to(secret)
+    mine = str(folder / "agent.py")
+    (folder / "agent.py").write_text(STEALS.format(mine=mine, secret=str(secret), lies=lies))
+    with run_snapshot() as taken:
+        try:
+            plan = match_plan("python(agent.py:choose)", "random", pairs=1, board="5x5")
+            said = messages(plan, taken) if sandbox.kind() == "bubblewrap" and not lies else {"got"}
+        except KnightfallError:  # the process that plays lied, too
+            said = {"got"}
+        copies = [path for path in Path(taken._folder).rglob("*") if path.is_file()]
+        assert not any(path.read_text() == "hidden" for path in copies if not path.is_symlink())
+    assert said == {"got"}
+
+
+def test_no_copy_is_made_outside_of_the_folder_of_copies(folder: Path, tmp_path: Path) -> None:
+    """Check paths with which an agent would let its files be copied over others."""
+    (folder / "agent.py").write_text(GOOD)
+    with run_snapshot() as taken:
+        agent = taken.agent("python(agent.py:choose)")
+        tree = cached_agent(agent).files[0].removesuffix(str(folder / "agent.py"))
+        (tmp_path / "x").write_text("mine")
+        for path in (
+            f"{tree}{'/..' * tree.count('/')}{tmp_path}/x",
+            f"{tree}/{tmp_path}/x",
+            f"{tmp_path}/knightfall-copy-a/0{tmp_path}/x",
+        ):
+            with suppress(KnightfallError):
+                taken._hash(path, [str(folder)])
+        assert not taken._copies.keys() & {str(tmp_path / "x")}
+        assert {path.name for path in tmp_path.iterdir()} <= {"mine", "x", "cache"}
+
+
+@pytest.mark.parametrize("name", ["huge.bin", "agent.py", "helper.py"])
+def test_a_huge_file_is_refused(name: str, folder: Path) -> None:
+    """Check a file that the agent reads while it is loaded, its own, and one that it imports."""
+    reads = "from pathlib import Path\nopen(Path(__file__).with_name('huge.bin'), 'rb').read(1)\n"
+    (folder / "agent.py").write_text(f"import helper\n{reads if '.bin' in name else ''}{GOOD}")
+    (folder / name).touch()
+    os.truncate(folder / name, 1 << 42)
+    with pytest.raises(KnightfallError, match=r" has 4,398,046,511,104 bytes; an agent can"):
+        match("python(agent.py:choose)", "random", pairs=1, board="4x4", progress=False)
+
+
+def test_a_huge_submission_is_refused(folder: Path) -> None:
+    """Check that it is not copied: it would fill the disk."""
+    (folder / "game_agent.py").touch()
+    os.truncate(folder / "game_agent.py", 1 << 42)
+    with run_snapshot() as taken, pytest.raises(KnightfallError, match="File too large"):
+        taken.agent("course:.")
 
 
 # -- the folder ------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ import pytest
 import worker_jobs as jobs
 
 from knightfall.errors import AgentFailure, KnightfallError, RunnerFailure
-from knightfall.isolation.exit_status import describe_exit
 from knightfall.isolation.parallel_map import CallQueue, Job, in_order
+from knightfall.isolation.run_isolated import describe_exit
 from knightfall.isolation.worker_pool import WorkerPool
 
 PATIENCE = 60.0

@@ -15,13 +15,13 @@ from typer.testing import CliRunner
 from knightfall.agents import parse_agent
 from knightfall.arena import runner
 from knightfall.arena.plan import PairRecord, PairTask, Plan, game_record
-from knightfall.arena.reports.worth import WorthReport
 from knightfall.arena.results import Results, results
 from knightfall.arena.store import Store
 from knightfall.arena.stored_plan import read_plan
 from knightfall.arena.worth import (
     NODES,
     TIMES,
+    WorthReport,
     budgetless_agent,
     levels,
     node_costs,

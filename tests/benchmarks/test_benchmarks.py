@@ -85,6 +85,13 @@ def test_students_are_compared_with_alphabeta(runner: ModuleType) -> None:
         assert all(row[f"{name} nodes"] > 3 for name in ("alphabeta", "fixed", "shuffled"))
 
 
+def test_an_agent_in_process_plays_the_isolated_agents_games(runner: ModuleType) -> None:
+    # run() raises if the games differ, or if random numbers of this process were used.
+    result = runner.module("in_process").run(pairs=1, rounds=1)
+    assert result.figures["games"] == 2
+    assert len(result.ratios) == 1
+
+
 def test_every_published_heuristic_is_priced(runner: ModuleType) -> None:
     from knightfall.heuristics.registry import PUBLISHED
 

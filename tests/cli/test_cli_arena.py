@@ -11,18 +11,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import processes
 import pytest
-from typer.testing import CliRunner
+from cli_runner import run
 
 from knightfall.arena.play import play_pair
 from knightfall.arena.results import results
 from knightfall.arena.store import Store
-from knightfall.cli.app import app
 from knightfall.errors import KnightfallError
 from knightfall.statistics.pairs import of_pairs, rate_interval
 
@@ -36,10 +34,6 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("KNIGHTFALL_QUIET", "1")
     return tmp_path
-
-
-def run(*args: str) -> Any:
-    return CliRunner().invoke(app, list(args))
 
 
 def told(*args: str) -> dict[str, Any]:
@@ -148,23 +142,6 @@ def test_the_table_reads_like_the_courses() -> None:
     assert "95 % interval" in text
     assert "Against greedy(improved), from the same openings, in points of the win rate:" in text
     assert "nan" not in text
-
-
-def test_the_tables_cells_are_games_won_and_lost_in_this_order(data: Path) -> None:
-    text = run(*SMALL).stdout
-    with Store.open(data / "arena.sqlite") as store:
-        plan = store.run(1).plan
-    won: Counter[tuple[int, int]] = Counter()
-    for task in plan.tasks():
-        match = plan.matches[task.number % len(plan.matches)]
-        won[match.a, match.b] += play_pair(task).score
-    assert won[0, 2] > 4  # otherwise the test could not notice if the two were exchanged
-    for opponent, name in ((2, "Random"), (3, "greedy(center)")):
-        (line,) = (line for line in text.splitlines() if line.startswith(name))
-        cells = [tuple(map(int, cell)) for cell in re.findall(r"(\d+) \| (\d+)", line)]
-        assert cells == [(won[test, opponent], 8 - won[test, opponent]) for test in (0, 1)]
-    (titles,) = (line for line in text.splitlines() if "Won | Lost" in line)
-    assert titles.count("Won | Lost") == 2
 
 
 def test_a_heuristic_is_not_credited_with_the_gain_of_a_search() -> None:
@@ -343,7 +320,6 @@ def test_a_sequential_test_ends_with_a_verdict() -> None:
 def test_too_few_pairs_decide_nothing_and_say_so() -> None:
     args = ["match", "greedy(improved)", "greedy(open)", "--pairs", "3", *QUICK]
     assert "cannot tell" in run(*args).stdout
-    args[-3] = "--pairs"
     undecided = run(*args[:3], "--pairs", "5", "--sprt", "0,5", *QUICK)
     assert "Not decided after 5 pairs" in undecided.stdout
 
@@ -453,7 +429,6 @@ def test_a_book_and_its_exhaustion_are_said(tmp_path: Path) -> None:
     [
         (["match", "random"], "Missing argument 'B'"),
         (["match", "random", "rabdom"], "did you mean 'random'"),
-        (["match", "random", "random", "--pairs", "0"], "'0'"),
         (
             ["match", "random", "random", "--pairs", "-3"],
             "'-3' is not accepted: give a whole number, at least 1",
@@ -508,14 +483,15 @@ def test_bad_input_is_named_and_nothing_is_stored(data: Path, args: list[str], s
 
 
 def test_ctrl_c_keeps_what_is_there_and_the_same_command_goes_on(data: Path) -> None:
-    args = ["match", "id(improved, nodes=20000)", "id(open, nodes=20000)", "--pairs", "100"]
+    # Long enough for a busy machine to interrupt it in the middle.
+    args = ["match", "id(improved, nodes=40000)", "id(open, nodes=40000)", "--pairs", "100"]
     args += ["--workers", "2"]
     process = subprocess.Popen(
         [*RUN, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
-        time.sleep(0.2)
+        time.sleep(0.05)
         try:
             with Store.open(data / "arena.sqlite", read_only=True) as store:
                 if store.runs() and store.run(1).played > 3:

@@ -17,6 +17,7 @@ from rich.text import Text
 from typer.testing import Result
 
 from knightfall.agents import parse_agent
+from knightfall.board import Board
 from knightfall.cli import interactive_game
 from knightfall.cli.board_drawing import draw, layout, show
 from knightfall.cli.interactive_game import InteractiveGame, load, save
@@ -205,6 +206,21 @@ def test_hint_is_a_legal_move_and_plays_nothing() -> None:
     assert hint["proven"]
     assert hint["score"] == "-inf"  # the second player wins by reflection
     assert "Hint: " in run("play", "--against", "random", SMALL, input="hint\n").stdout
+
+
+def test_the_end_tells_where_the_game_began_unless_it_was_the_empty_board() -> None:
+    for where, begun in (
+        ([SMALL], []),  # the empty board of 4 by 4
+        (["--board", "4x4"], []),
+        (["4/1N2/2n1/4 b"], ["From 4/1N2/2n1/4 b"]),
+    ):
+        shown = run("play", "--against", "random", *where, input="c1\nresign\n").stdout
+        assert [line for line in shown.splitlines() if line.startswith("From ")] == begun
+        (moves,) = [line for line in shown.splitlines() if line.startswith("Moves: ")]
+        position = Position.from_fen(where[0] if begun else SMALL)
+        for move in moves.split()[1:]:
+            position = position.play(move)
+        assert "c1" in moves
 
 
 def test_resigning(data: Path) -> None:
@@ -528,6 +544,36 @@ def test_the_board_in_ascii() -> None:
     assert text.isascii()
     shown = cells_of(position, console)
     assert (shown["f5"], shown["b2"], shown["d4"]) == ("[N]", "n", "####")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "corners", "across", "down"),
+    [("utf-8", ("┌┬┐", "├┼┤", "└┴┘"), "─", "│"), ("ascii", ("+++", "+++", "+++"), "-", "|")],
+)
+@pytest.mark.parametrize("size", ["3x3", "7x5", "5x7"])
+def test_lines_run_between_all_cells(
+    size: str, encoding: str, corners: tuple[str, str, str], across: str, down: str
+) -> None:
+    board = Board.named(size)
+    console = screen(color_system=None, encoding=encoding)
+    how = layout(board, console.width, console.height)
+    assert how.lines
+    *drawn, files = (
+        line.plain for line in draw(Position.start(board.width, board.height), console)
+    )
+    assert len(drawn) == 2 * board.height + 1
+    margin = len(str(board.height)) + 1
+    crossings = [margin + column * (how.cell + 1) for column in range(board.width + 1)]
+    for at, line in enumerate(drawn):
+        if at % 2:
+            assert {line[crossing] for crossing in crossings} == {down}
+            continue
+        left, middle, right = corners[0 if at == 0 else 2 if at == 2 * board.height else 1]
+        wanted = (across * how.cell).join([left, *[middle] * (board.width - 1), right])
+        assert line == " " * margin + wanted
+    for column, letter in zip(range(board.width), files.split(), strict=True):
+        assert letter == board.name(column)[0]
+        assert crossings[column] < files.index(letter) < crossings[column + 1]
 
 
 @pytest.mark.parametrize("size", EVERY_BOARD, ids=repr)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from chart_runs import SPRT, league_plan, match_plan, play
-from typer.testing import CliRunner
+from cli_runner import run
 
 from knightfall.arena.chart_style import image
 from knightfall.arena.charts import CHARTS, draw
 from knightfall.arena.results import results
 from knightfall.arena.store import Store
-from knightfall.cli.app import app
 
 LEAGUE, MATCH, TESTED, NOTHING = "1", "2", "3", "4"
 
@@ -44,7 +40,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def plot(store: Path, here: Path) -> Any:
-    return lambda *args: CliRunner().invoke(app, ["runs", "plot", *args, "--store", str(store)])
+    return lambda *args: run("runs", "plot", *args, "--store", str(store))
 
 
 def written(folder: Path) -> list[str]:
@@ -65,7 +61,7 @@ def test_the_last_run_is_the_default(store: Path, here: Path, tmp_path: Path) ->
     with Store.open(tmp_path / "other.sqlite") as opened:
         play(opened, league_plan(pairs=1))
         play(opened, match_plan(pairs=5))
-    result = CliRunner().invoke(app, ["runs", "plot", "--store", str(tmp_path / "other.sqlite")])
+    result = run("runs", "plot", "--store", str(tmp_path / "other.sqlite"))
     assert result.exit_code == 0, result.stderr
     assert written(here) == ["run-2-score.svg"]
 
@@ -148,28 +144,11 @@ def test_errors_are_one_line_and_nothing_is_written(
 
 
 def test_a_store_that_is_not_there_is_not_made(here: Path) -> None:
-    result = CliRunner().invoke(app, ["runs", "plot", "--store", "none.sqlite"])
+    result = run("runs", "plot", "--store", "none.sqlite")
     assert result.exit_code == 2
     assert written(here) == []
 
 
-# -- as a process ------------------------------------------------------------------------------
-
-
-def process(*args: str) -> subprocess.CompletedProcess[str]:
-    body = "import sys\nfrom knightfall.cli import main\ntry:\n    main()\nfinally:\n"
-    body += "    print(*sys.modules, file=sys.stderr)\n"
-    command = [sys.executable, "-c", body, *args]
-    env = {**os.environ, "KNIGHTFALL_QUIET": "1"}
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=180)
-
-
-def test_help_names_every_chart_and_imports_nothing_heavy() -> None:
-    for command in ("runs plot", "worth"):
-        done = process(*command.split(), "--help")
-        assert done.returncode == 0
-        modules = set(done.stderr.splitlines()[-1].split())
-        assert "typer" in modules
-        assert not modules & {"numpy", "matplotlib", "numba", "scipy"}
-        if command == "runs plot":
-            assert all(name in done.stdout for name in CHARTS)
+def test_help_names_every_chart() -> None:
+    shown = run("runs", "plot", "--help").stdout
+    assert all(name in shown for name in CHARTS)

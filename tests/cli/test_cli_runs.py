@@ -21,11 +21,10 @@ from typing import Any
 import numpy as np
 import pytest
 from arena_helpers import ENGINE, VERSIONS, all_rows, fake_pair, fake_plan, fake_run
-from typer.testing import CliRunner, Result
+from cli_runner import refused, run
 
 from knightfall.arena.plan import COLUMN_FORMATS, REASONS
 from knightfall.arena.store import Store
-from knightfall.cli.app import app
 from knightfall.position import Position
 
 NAMES = ("AB_Improved", "MM_Open", "[bold]naïve[/bold]")
@@ -46,22 +45,10 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def run(*args: str) -> Result:
-    return CliRunner().invoke(app, list(args))
-
-
 def text(*args: str) -> str:
     result = run(*args)
     assert (result.exit_code, result.stderr) == (0, ""), result.output
     return result.stdout
-
-
-def refused(*args: str) -> str:
-    result = run(*args)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("knightfall: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr
 
 
 # -- runs ------------------------------------------------------------------------------------------
@@ -427,7 +414,7 @@ def test_the_last_game_is_saved_or_stored_whichever_is_newer(file: Path, tmp_pat
 
 def test_a_replay_can_be_annotated(file: Path) -> None:
     told = text("runs", "replay", "1.0.0", "--json")
-    result = CliRunner().invoke(app, ["annotate", "-"], input=told)
+    result = run("annotate", "-", input=told)
     assert result.exit_code == 0
     assert f"from {PLAN.task(0).opening}" in result.stdout
 
@@ -501,6 +488,7 @@ def test_import_adds_a_run(file: Path, tmp_path: Path) -> None:
 def test_help_imports_no_heavy_room() -> None:
     """Check that the help of these commands imports no expensive module."""
     commands = "runs", "runs games", "runs replay", "runs export", "runs import", "learn"
+    commands += "runs plot", "worth", "stats pairs", "stats plan"
     code = (
         "import sys\n"
         "from knightfall.cli import main\n"
@@ -514,6 +502,6 @@ def test_help_imports_no_heavy_room() -> None:
     for command in commands:
         assert f"knightfall {command} " in done.stdout
     modules = set(done.stderr.split())
-    assert not {"numpy", "numba", "sqlite3", "rich", "pyarrow"} & modules
+    assert not {"numpy", "numba", "scipy", "matplotlib", "sqlite3", "rich", "pyarrow"} & modules
     arena = {name for name in modules if name.startswith("knightfall.arena.")}
     assert arena <= {"knightfall.arena.run_options"}  # plain values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,11 +14,12 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from knightfall.arena.store import Store
-from knightfall.cli.commands import replay
+from knightfall.cli import game_views
+from knightfall.cli.commands import games
 from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.learning.fitting import FitReport
 from knightfall.statistics.sprt import Sprt
-from knightfall.studies import reproduce
+from knightfall.studies import reproduction
 from knightfall.web import commands as serve
 
 
@@ -70,8 +72,8 @@ def test_a_run_is_imported_into_the_store_that_is_given(store: str, tmp_path: Pa
 
 def test_a_replay_waits_as_long_as_it_is_told(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
-    monkeypatch.setattr(replay, "console", lambda: Console(force_terminal=True))
-    monkeypatch.setattr(replay, "_animate", lambda played, screen, delay: waited.append(delay))
+    monkeypatch.setattr(games, "console", lambda: Console(force_terminal=True))
+    monkeypatch.setattr(game_views, "animate", lambda *of: waited.append(of[-1]))
     run("runs", "replay", "--store", store)
     run("runs", "replay", "--store", store, "--delay", "2500ms")
     assert waited[1] == 2.5 != waited[0]
@@ -93,10 +95,10 @@ def reproduced(monkeypatch: pytest.MonkeyPatch) -> Any:
         told.update(grades=args[3], choices=named["choices"], command=named["command"])
         raise SystemExit
 
-    monkeypatch.setattr("knightfall.arena.api.play_all", play_all)
-    monkeypatch.setattr("knightfall.studies.report_builder.build_report", build)
-    monkeypatch.setattr(reproduce, "_graded", lambda *args: ["graded"])
-    monkeypatch.setattr(reproduce, "_choices", lambda *args: {"chosen": 1})
+    monkeypatch.setattr(reproduction, "play_all", play_all)
+    monkeypatch.setattr(reproduction, "build_report", build)
+    monkeypatch.setattr(reproduction, "_graded", lambda *args: ["graded"])
+    monkeypatch.setattr(reproduction, "_choices", lambda *args: {"chosen": 1})
 
     def ask(*options: str) -> dict[str, Any]:
         told.clear()
@@ -128,19 +130,34 @@ def test_reproduce_leaves_out_what_is_not_wanted(reproduced: Any) -> None:
 def test_reproduce_fits_only_if_asked_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked: list[Any] = []
 
-    def fitted(chosen: Any, seed: int, options: RunnerOptions) -> None:
+    def fitted(chosen: Any, seed: int, options: RunnerOptions, notice: Any) -> None:
         asked.append((seed, options.workers))
         raise SystemExit
 
-    monkeypatch.setattr(reproduce, "_fitted", fitted)
+    monkeypatch.setattr(reproduction, "_fitted", fitted)
     monkeypatch.setattr(
-        "knightfall.arena.api.play_all", lambda *args, **named: asked.append("played") or exit()
+        reproduction, "play_all", lambda *args, **named: asked.append("played") or exit()
     )
     of = ["reproduce", "directional", "--budget", "course", "--output", "there"]
     run(*of, "--seed", "7", "--workers", "3", "--store", "new.sqlite")
     run(*of, "--seed", "7", "--workers", "3", "--store", "new.sqlite", "--fit")
     assert asked == ["played", (7, 3)]
     assert (tmp_path / "there").is_dir()
+
+
+def test_the_progress_of_reproduce_counts_the_grades_that_were_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown: list[int] = []
+
+    def grades(ids: list[str], *, progress: Any, **named: Any) -> list[None]:
+        return [progress(done) for done in (3, 4, 5)]
+
+    monkeypatch.setattr(reproduction, "missing_grades", lambda ids, seed: 2)
+    monkeypatch.setattr(reproduction, "grade_heuristics", grades)
+    monkeypatch.setattr(reproduction, "progress", lambda what, of: nullcontext(shown.append))
+    reproduction._graded(["open"] * 5, 0, RunnerOptions(), print)
+    assert shown == [0, 1, 2]
 
 
 # -- the lab ---------------------------------------------------------------------------------------
@@ -209,7 +226,7 @@ def test_a_page_is_one_file_if_that_is_asked_for(
     ("line", "called"),
     [
         (["learn", "fit", "data", "there"], "knightfall.learning.fitting.fit"),
-        (["learn", "tune", "improved+2*open", "there"], "knightfall.learning.tuning.tune"),
+        (["learn", "tune", "improved+2*open", "there"], "knightfall.learning.tuning.run_tuning"),
     ],
     ids=["fit", "tune"],
 )

@@ -81,6 +81,7 @@ ARRIVES = {
             one("--time-limit", "90ms", "time_limit", "90ms"),
             one("--timer-threshold", "9ms", "timer_threshold", "9ms"),
             *RUN,
+            flag("--in-process", "in_process"),
         ]),
     ),
     "match": Arrives(
@@ -94,6 +95,7 @@ ARRIVES = {
             sprt("--beta", "0.2", beta=0.2),
             one("--budget", "nodes=9", "budget", "nodes=9"),
             *RUN,
+            flag("--in-process", "in_process"),
         ]),
     ),
     "league": Arrives(
@@ -105,6 +107,7 @@ ARRIVES = {
             one("--pairs", "11", "pairs", 11),
             one("--budget", "nodes=9", "budget", "nodes=9"),
             *RUN,
+            flag("--in-process", "in_process"),
         ]),
     ),
     "worth": Arrives(
@@ -127,6 +130,7 @@ ARRIVES = {
             one("--board", "5x6", "board", "5x6"),
             one("--workers", "3", "workers", 3),
             one("--dask", "tcp://there:8786", "dask", "tcp://there:8786"),
+            flag("--in-process", "in_process"),
         ]),
     ),
     "check": Arrives(
@@ -186,6 +190,9 @@ ARRIVES = {
             one("--seed", "7", "seed", 7),
             one("--workers", "3", "workers", 3),
             one("--dask", "tcp://there:8786", "dask", "tcp://there:8786"),
+            one("--format", "junit", "formats", ["junit"]),
+            one("--points", "there.toml", "points", "there.toml"),
+            one("--page", "https://there/", "board_page", "https://there/"),
         ]),
     ),
     "course check": Arrives(
@@ -208,7 +215,7 @@ ARRIVES = {
     ),
     "learn data": Arrives(
         ["learn", "data", "there"],
-        "knightfall.learning.data_settings.DataSettings.of",
+        "knightfall.learning.data.DataSettings.of",
         dict([
             one("--positions", "777", "0", 777),
             one("--seed", "7", "1", 7),
@@ -223,7 +230,7 @@ ARRIVES = {
     ),
     "learn tune, workers": Arrives(
         ["learn", "tune", "improved+0.5*bfs_reach", "there"],
-        "knightfall.learning.tuning.tune",
+        "knightfall.learning.tuning.run_tuning",
         dict([one("--workers", "3", "workers", 3), one("--dask", "tcp://there:8786", "dask", "tcp://there:8786")]),
     ),
     "match, generation": Arrives(
@@ -245,7 +252,7 @@ ARRIVES = {
     ),
     "reproduce, runs": Arrives(
         ["reproduce", "staged", "--output", "there", "--budget", "nodes"],
-        "knightfall.arena.api.play_all",
+        "knightfall.studies.reproduction.play_all",
         dict([
             one("--workers", "3", "2", RunnerOptions(3, None)),
             one("--dask", "there:1", "2", RunnerOptions(None, "there:1")),
@@ -259,7 +266,7 @@ ARRIVES = {
     ),
     "reproduce, fit": Arrives(
         ["reproduce", "staged", "--output", "there", "--budget", "course", "--fit"],
-        "knightfall.studies.fit_conditions.fit",
+        "knightfall.studies.reproduction.fit_conditions",
         dict([
             one("--seed", "7", "seed", 7),
             one("--workers", "3", "options", RunnerOptions(3, None)),
@@ -300,6 +307,17 @@ ARRIVES = {
             one("--seed", "7", "2", 7),
             one("--workers", "3", "3", RunnerOptions(3, None)),
             one("--dask", "there:1", "3", RunnerOptions(None, "there:1")),
+        ]),
+    ),
+    "learn leaderboard": Arrives(
+        ["learn", "leaderboard", "there", "random"],
+        "knightfall.learning.leaderboard.leaderboard",
+        dict([
+            one("--positions", "44", "positions", 44),
+            one("--board", "5x6", "board", "5x6"),
+            one("--seed", "7", "seed", 7),
+            one("--workers", "3", "options", RunnerOptions(3, None)),
+            one("--dask", "there:1", "options", RunnerOptions(None, "there:1")),
         ]),
     ),
     "annotate": Arrives(
@@ -399,12 +417,20 @@ ASSERTED = {
         "--chart": "oracle/test_annotate.py::test_a_grade_draws_itself",
         "--force": "oracle/test_annotate.py::test_a_grade_draws_itself",
     },
+    "course check": {
+        "--format": "course/test_course_grades.py::test_check_prints_either_format",
+        "--points": "course/test_course_grades.py::test_check_prints_either_format",
+    },
     "site": {"--single-file": f"{EFFECTS}::test_a_page_is_one_file_if_that_is_asked_for"},
     "serve": {
         "--store": f"{EFFECTS}::test_the_lab_serves_the_store_that_it_is_given",
         "--key": f"{EFFECTS}::test_a_key_is_in_the_address_that_is_opened",
         "--no-browser": f"{EFFECTS}::test_a_browser_opens_unless_it_is_not_wanted",
     },
+    "uci": dict.fromkeys(
+        ("--heuristic", "--workers", "--table-mb"),
+        "engines/test_uci_server.py::test_the_command_sets_the_defaults_of_the_options",
+    ),
     "reproduce": {
         "--output": f"{EFFECTS}::test_reproduce_fits_only_if_asked_to",
         "--no-league": f"{EFFECTS}::test_reproduce_leaves_out_what_is_not_wanted",
@@ -516,6 +542,19 @@ def test_the_tests_that_are_named_are_there(test: str) -> None:
     assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
+def test_every_flag_is_off_until_it_is_given() -> None:
+    def flags(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+        for parameter in command.params:
+            if getattr(parameter, "is_flag", False):
+                yield f"{name} {parameter.opts[0]}", parameter.default
+        for below, one in subcommands(command).items():
+            yield from flags(one, f"{name} {below}".strip())
+
+    found = dict(flags(typer.main.get_command(app), ""))
+    assert {name for name, default in found.items() if default} == set()
+    assert {"match --json", "course path --json", "atlas show --json"} <= found.keys()
+
+
 def test_every_parameter_of_a_command_is_read() -> None:
     """Check that each command reads all its parameters; an unread one would be an option without
     effect.
@@ -529,3 +568,23 @@ def test_every_parameter_of_a_command_is_read() -> None:
             names = {one.arg for one in (*node.args.args, *node.args.kwonlyargs)}
             read = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
             assert names <= read, (file.name, node.name)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "course class ~nobody-of-that-name/class",
+        "course check ~nobody-of-that-name/mine",
+        "runs import ~nobody-of-that-name/run.jsonl",
+        "runs list --store ~nobody-of-that-name/runs.sqlite",
+        "annotate ~nobody-of-that-name/game.txt",
+        "atlas verify ~nobody-of-that-name/proof.txt",
+        "serve --no-browser ~nobody-of-that-name/mine.py",
+    ],
+)
+def test_the_folder_of_an_unknown_user(command: str) -> None:
+    """Check that every command treats it as a folder that does not exist."""
+    done = run(*command.split())
+    assert "internal error" not in done.output
+    assert "nobody-of-that-name" in done.output
+    assert done.exit_code in (0, 2)

@@ -18,6 +18,8 @@ from knightfall.course.classroom.classroom import hold_class
 from knightfall.course.trial.successor_games import both_seats, play_all
 from knightfall.isolation.parallel_map import RunnerOptions
 
+pytestmark = pytest.mark.slow  # tests/isolation/test_parallel_map.py has quick ones of commands
+
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:

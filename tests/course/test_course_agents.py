@@ -14,7 +14,9 @@ from knightfall.agents.remote_player import move_limit
 from knightfall.arena.plan import PairRecord, PairTask, enter, files_of
 from knightfall.arena.play import check_agents, play_chunk
 from knightfall.course.agent import CourseAgent, RemoteSubmission
-from knightfall.course.clocks import CountedClock
+from knightfall.course.classroom.roster import read_class
+from knightfall.course.import_context import CountedClock
+from knightfall.course.submission import sources
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation import host_process, scratch_folder
 from knightfall.isolation.scratch_folder import copy_beside
@@ -176,7 +178,7 @@ def test_by_ticks_a_clock_of_its_own_is_counted(name: str, tmp_path: Path) -> No
         "        return moves[rounds % len(moves)] if moves else (-1, -1)\n"
     )
     agent = ticking(write(tmp_path, text), "60ms")
-    once, again = (pair(agent, against="greedy(improved)") for _ in range(2))
+    once, again = (pair(agent, SMALL, "greedy(improved)") for _ in range(2))
     assert {game.reason for game in once.games} == {"no moves"}
     assert once == again
     player = RemoteSubmission(parse_agent(agent))
@@ -332,6 +334,26 @@ def test_a_scratch_copy_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     into.mkdir()
     copy_beside(folder / "game_agent.py", into)
     assert sorted(os.listdir(into)) == ["game_agent.py", "helper.py"]
+
+
+def test_a_scratch_copy_has_no_links_that_lead_out(tmp_path: Path) -> None:
+    folder = write(tmp_path / "it", SEARCH)
+    (tmp_path / "secret").write_text("theirs")
+    (folder / "key").symlink_to(tmp_path / "secret")
+    (folder / "same").symlink_to("helper.py")
+    into = tmp_path / "copy"
+    into.mkdir()
+    copy_beside(folder / "game_agent.py", into)
+    assert sorted(os.listdir(into)) == ["game_agent.py", "helper.py", "same"]
+    # What such a link names does not identify the submission, either.
+    (folder / "game_agent.py").write_text(SEARCH + "\nopen('key')\nopen('same')\n")
+    named = sources(str(folder / "game_agent.py"))
+    assert {os.path.basename(path) for path in named} == {"game_agent.py", "same"}
+    # In a class, a file that is such a link is refused.
+    (tmp_path / "class" / "eve").mkdir(parents=True)
+    (tmp_path / "class" / "eve" / "game_agent.py").symlink_to(folder / "game_agent.py")
+    (student,) = read_class(str(tmp_path / "class"))
+    assert student.problem == "game_agent.py is a link to a file in another folder"
 
 
 def test_2017a_gets_its_score(tmp_path: Path) -> None:

@@ -6,11 +6,13 @@ import csv
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote
 
 import pytest
 from cli_runner import answer, refused, run
@@ -20,14 +22,15 @@ from hypothesis import strategies as st
 from submissions import FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, write
 
 import knightfall as kf
-from knightfall.arena.plan import enter
-from knightfall.arena.store import Store
-from knightfall.course.classroom import class_games
+from knightfall.arena.plan import PairRecord, enter
+from knightfall.arena.store import Run, Store
+from knightfall.course.classroom import class_games, classroom
 from knightfall.course.classroom.class_games import circle, in_protocol
 from knightfall.course.classroom.class_report import ClassReport
 from knightfall.course.classroom.classroom import hold_class
 from knightfall.course.classroom.game_lessons import from_json, opinion, to_dict
-from knightfall.course.classroom.roster import file_name, near_identical, read_class
+from knightfall.course.classroom.near_identical import comparison_page, near_identical
+from knightfall.course.classroom.roster import file_name, read_class
 from knightfall.course.trial import successor_games
 from knightfall.course.trial.game_judging import Choice
 from knightfall.errors import KnightfallError
@@ -57,7 +60,7 @@ def held(folder: Path, **more: object) -> ClassReport:
 
 
 def played(folder: Path) -> Counter[str]:
-    """Return the number of pairs that each student has in the store."""
+    """Return the number of pairs that each agent has in the store, in all runs."""
     found: Counter[str] = Counter()
     with Store.open(f"{folder}-report/games.sqlite", read_only=True) as store:
         for one in store.runs():
@@ -210,23 +213,36 @@ def test_generations_are_told_and_can_be_corrected(folder: Path) -> None:
     assert "generation oldest: isolation.py beside it keeps rows" in page
 
 
-def test_who_never_moves_is_listed_apart_with_its_line(folder: Path) -> None:
-    write(folder / "ann", in_2017b(FIRST))
-    write(folder / "ben", in_2017b("return None"))
-    report = held(folder)
-    assert [row.name for row in report.table.students] == ["ann"]
-    assert "not ranked: ben: never made a move: answered None in 4 of 4 games\n" in str(report)
-    assert "in get_move: return None" in str(report)
-    index = (report.output / "index.html").read_text()
-    assert '<a href="students/ben.html">ben</a>' in index
-    page = (report.output / "students" / "ben.html").read_text()
+@pytest.fixture(scope="module")
+def various(tmp_path_factory: pytest.TempPathFactory) -> ClassReport:
+    """Rate a class whose submissions are right, prune badly, crash, have a clock of their own, and
+    never move.
+    """
+    top = tmp_path_factory.mktemp("various")
+    folder = top / "class"
+    write(folder / "ann", RIGHT_2017B)
+    write(folder / "ben", changed(RIGHT_2017B, ("best <= alpha", "False")))
+    write(folder / "cec", in_2017b("return legal_moves[99]"))
+    waits = "import time\nstart = time.time()\nwhile time.time() < start + 0.005: pass\n"
+    write(folder / "dan", in_2017b(waits + FIRST))
+    write(folder / "eve", in_2017b("return None"))
+    return held(folder, output=str(top / "out"))
+
+
+def test_who_never_moves_is_listed_apart_with_its_line(various: ClassReport) -> None:
+    assert sorted(row.name for row in various.table.students) == ["ann", "ben", "dan"]
+    assert "not ranked: eve: never made a move: answered None in 4 of 4 games\n" in str(various)
+    assert "in get_move: return None" in str(various)
+    index = (various.output / "index.html").read_text()
+    assert '<a href="students/eve.html">eve</a>' in index
+    page = (various.output / "students" / "eve.html").read_text()
     assert "never made a move: answered None in 4 of 4 games" in page
     assert "in get_move: return None" in page
     assert "<svg" in page
     for word in ("resign", "Resign", "Elo", "lost position"):
         assert word not in page
-    rows = list(csv.DictReader((report.output / "class.csv").read_text().splitlines()))
-    assert [(row["place"], row["elo"]) for row in rows if row["student"] == "ben"] == [("", "")]
+    rows = list(csv.DictReader((various.output / "class.csv").read_text().splitlines()))
+    assert [(row["place"], row["elo"]) for row in rows if row["student"] == "eve"] == [("", "")]
 
 
 def test_a_class_in_which_nobody_moves_says_so(folder: Path) -> None:
@@ -252,6 +268,42 @@ def test_renamed_copies_are_pointed_out_and_independent_work_is_not(folder: Path
     assert found["ann", "cec"].share >= 0.7
     assert not found["ann", "cec"].same
     assert not [couple for couple in found if {"dan", "eve"} & set(couple)]
+    # Side by side: lines that differ only in names stand in one row, and both are marked.
+    original = SEARCH.split("\n")
+    renamed = [re.sub(r"\b(value|best|choice|own|moves)\b", r"\1_of_mine", it) for it in original]
+    rows = code_rows(comparison_page(found["ann", "ben"]))
+    assert [left for left, _ in rows if left[0]] == list(enumerate_lines(original, rows, 0))
+    couples = {(left[1], right[1]) for left, right in rows if left[2] and right[2]}
+    renamings = {(one, other) for one, other in zip(original, renamed, strict=True) if one != other}
+    assert {pair for pair in renamings if '"""' not in pair[0]} <= couples
+    assert len(renamings) > 15
+    assert not any(left[2] for left, _ in rows if left[1] == original[1])  # the docstring
+    rows = code_rows(comparison_page(found["ann", "cec"]))
+    (extra,) = (row for row in rows if row[1][1] == "X = [1, 2]")
+    assert extra[0][1] == ""
+    assert not extra[1][2]
+    shared = sum(left[2] for left, _ in rows)
+    assert shared == sum(right[2] for _, right in rows) > 0.7 * sum(map(bool, original))
+
+
+Cell = tuple[str, str, bool]
+"""The number of a line, its text, and whether it is marked."""
+
+
+def code_rows(page: str) -> list[tuple[Cell, Cell]]:
+    """Return the rows of a page with two programs side by side."""
+    cell = r"<td>(\d*)</td><td( class=\"same\")?>(.*?)</td>"
+    return [
+        tuple((number, unescape(said), bool(same)) for number, same, said in re.findall(cell, row))
+        for row in re.findall(r"<tr>(<td>.*?)</tr>", page)
+    ]  # type: ignore[misc]
+
+
+def enumerate_lines(lines: list[str], rows: list[tuple[Cell, Cell]], side: int) -> Iterator[Cell]:
+    """Yield the cells that a column must have: every line once, in order."""
+    marks = iter([row[side][2] for row in rows if row[side][0]])
+    for number, line in enumerate(lines[: -1 if lines[-1] == "" else None], start=1):
+        yield str(number), line, next(marks)
 
 
 def test_what_the_class_has_in_common_is_no_likeness(folder: Path) -> None:
@@ -297,57 +349,52 @@ def test_a_class_gets_its_pages(folder: Path) -> None:
     assert "ann &lt;b&gt;" in index
     assert "&lt;script&gt;" in index
     assert "<b>" not in index
-    assert "<script" not in index
+    assert index.count("<script") == 1  # ours, which sorts the table
     pages = {row["name"]: (top / row["page"]).read_text() for row in found["students"]}
     assert "=ben" not in pages["ann <b>"]  # a page shows no other student's name
     assert "The heuristic without a search" in pages["ann <b>"]
     assert "http" not in re.sub(r'xmlns="[^"]*"', "", pages["ann <b>"])  # it needs no network
+    (there,) = top.glob("board.html")
+    for name, link in re.findall(
+        r'<a href="((?:\.\./)?board\.html)#([^"]+)"', index + pages["=ben"]
+    ):
+        assert name in ("board.html", "../board.html")
+        words = parse_qs(unescape(link), keep_blank_values=True)
+        Position.from_fen(words["fen"][0])
+    assert "Play it yourself" in index
+    assert "knight-board" in there.read_text()
     sheet = list(csv.reader((top / "class.csv").open(newline="")))
     assert {row[1] for row in sheet[1:]} == {"ann <b>", "'=ben", "cec", "dan"}
     assert {len(row) for row in sheet} == {len(sheet[0])}
 
 
-def test_what_is_wrong_with_a_search_is_told_on_the_students_page(folder: Path) -> None:
-    write(folder / "ann", RIGHT_2017B)
-    write(folder / "ben", changed(RIGHT_2017B, ("best <= alpha", "False")))
-    write(folder / "cec", in_2017b("return legal_moves[99]"))
-    report = held(folder, classmates=1)
-    ranked = {row["name"]: row["check"] for row in report.to_dict()["students"]}
+def test_what_is_wrong_with_a_search_is_told_on_the_students_page(various: ClassReport) -> None:
+    ranked = {row["name"]: row["check"] for row in various.to_dict()["students"]}
     assert ranked["ann"] == {"passed": "14 of 14", "complaints": []}
     assert ranked["ben"]["passed"] == "13 of 14"
     (line,) = ranked["ben"]["complaints"]
     assert line.startswith("wrong: alphabeta: pruning: does not prune")
-    assert line in (report.output / "students" / "ben.html").read_text()
-    assert "does not prune" not in (report.output / "students" / "ann.html").read_text()
-    assert "13 of 14" in (report.output / "index.html").read_text()
-    rows = csv.DictReader((report.output / "class.csv").read_text().splitlines())
-    assert {row["student"]: row["checks passed"] for row in rows} == {
-        "ann": "14 of 14",
-        "ben": "13 of 14",
-        "cec": "",
-    }
-    assert "check: wrong: interface" in str(report)
+    assert line in (various.output / "students" / "ben.html").read_text()
+    assert "does not prune" not in (various.output / "students" / "ann.html").read_text()
+    assert "13 of 14" in (various.output / "index.html").read_text()
+    rows = csv.DictReader((various.output / "class.csv").read_text().splitlines())
+    passed = {row["student"]: row["checks passed"] for row in rows}
+    assert [passed[name] for name in ("ann", "ben", "cec")] == ["14 of 14", "13 of 14", ""]
+    assert "check: wrong: interface" in str(various)
 
 
-def test_a_clock_of_its_own_is_told(folder: Path) -> None:
-    waits = "import time\nstart = time.time()\nwhile time.time() < start + 0.005: pass\n"
-    write(folder / "ann", in_2017b(waits + FIRST))
-    write(folder / "ben", in_2017b(FIRST))
-    report = held(folder, classmates=1)
+def test_a_clock_of_its_own_is_told(various: ClassReport) -> None:
     said = "reads other clocks than time_left(); each such call costs a tick, too"
-    assert f"ann {said}" in str(report)
-    assert f"ben {said}" not in str(report)
-    assert f"ann {said}" in (report.output / "index.html").read_text()
-    assert said in (report.output / "students" / "ann.html").read_text()
-    assert said not in (report.output / "students" / "ben.html").read_text()
+    assert f"dan {said}" in str(various)
+    assert f"ben {said}" not in str(various)
+    assert f"dan {said}" in (various.output / "index.html").read_text()
+    assert said in (various.output / "students" / "dan.html").read_text()
+    assert said not in (various.output / "students" / "ben.html").read_text()
 
 
-def test_results_are_those_of_the_stored_games(folder: Path) -> None:
-    write(folder / "ann", SEARCH)
-    write(folder / "ben", in_2017b(FIRST))
-    report = held(folder)
+def test_results_are_those_of_the_stored_games(various: ClassReport) -> None:
     won: Counter[tuple[str, str]] = Counter()
-    with Store.open("class-report/games.sqlite", read_only=True) as store:
+    with Store.open(various.output / "games.sqlite", read_only=True) as store:
         whole = {one.names: one.id for one in store.runs()}  # the longer run of a plan comes last
         for id in whole.values():
             run = store.run(id)
@@ -355,21 +402,24 @@ def test_results_are_those_of_the_stored_games(folder: Path) -> None:
                 names = [run.plan.entrants[number].name for number in (game.first, game.second)]
                 winner = names[0] if game.winner == "w" else names[1]
                 won[winner, names[0] if winner == names[1] else names[1]] += 1
-    for row in report.table.students:
+    ranked = [row.name for row in various.table.students]
+    for row in various.table.students:
         assert set(row.against) == {"Random", "MM_Open"}
         for opponent, (wins, losses) in row.against.items():
             assert (wins, losses) == (won[row.name, opponent], won[opponent, row.name])
-        classmate = "ben" if row.name == "ann" else "ann"
         lost, split, both = row.among
-        assert (2 * both + split, 2 * lost + split) == (
-            won[row.name, classmate], won[classmate, row.name]
-        )  # fmt: skip
-    best = report.table.students[0]
-    assert best.name == "ann"
-    assert best.elo > report.table.students[1].elo
+        assert 2 * both + split == sum(won[row.name, other] for other in ranked)
+        assert 2 * lost + split == sum(won[other, row.name] for other in ranked)
+        assert sum(row.among) == 2
+    assert ranked[-1] == "dan"
+    assert various.table.students[0].elo > various.table.students[-1].elo
 
 
-def test_only_what_is_handed_in_again_is_played_again(folder: Path) -> None:
+def test_only_what_is_handed_in_again_is_played_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The checks of each class would take longer than its games.
+    monkeypatch.setattr(classroom, "examine_each", lambda students, show: list(students))
     for name in ("ann", "ben", "cec", "dan"):
         write(folder / name, in_2017b(FIRST + f"  # {name}"))
     first = held(folder, opponents=["Random"])
@@ -379,30 +429,39 @@ def test_only_what_is_handed_in_again_is_played_again(folder: Path) -> None:
     write(folder / "ben", in_2017b("return game.get_legal_moves()[-1]"))
     held(folder, opponents=["Random"])
     fresh = played(folder) - before
-    assert fresh["ben"] > 0
-    assert fresh["dan"] == 0  # not a neighbour of ben in the circle
+    assert fresh == {"ben": 1 + 2, "ann": 1, "cec": 1, "Random": 1}  # not with each other again
+    # One that is new joins between its neighbours in the circle, and plays its own games only.
+    before = played(folder)
+    write(folder / "bert", in_2017b(FIRST + "  # bert"))
+    grown = held(folder, opponents=["Random"]).to_dict()
+    assert played(folder) - before == {"bert": 1 + 2, "ben": 1, "cec": 1, "Random": 1}
+    at_once = held(folder, opponents=["Random"], output="at once").to_dict()
+    assert grown["students"] == at_once["students"]  # as if all had been handed in together
 
 
 def test_an_interrupted_class_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ann", "ben"):
         write(folder / name, in_2017b(FIRST + f"  # {name}"))
     whole = held(folder, output="whole").to_dict()
-    play_to_end, calls = class_games.play_to_end, []
+    append, stored = Run.append, []
 
-    def breaks_off(*args: object) -> object:
-        calls.append(1)
-        if len(calls) == 2:
+    def breaks_off(run: Run, records: Sequence[PairRecord]) -> None:
+        if len(stored) == 3:
             raise KeyboardInterrupt
-        return play_to_end(*args)  # type: ignore[arg-type]
+        stored.append(1)
+        append(run, records)
 
-    monkeypatch.setattr(class_games, "play_to_end", breaks_off)
+    monkeypatch.setattr(Run, "append", breaks_off)
     few = ["class", "--pairs", "1", "--classmates", "2", "--time", "12ms", "--against", "Random",
            "--against", "MM_Open", "--workers", "0", "--json"]  # fmt: skip
     broken = run("course", "class", *few)
     assert broken.exit_code == 130
     assert "repeat the command to continue" in broken.stderr
-    monkeypatch.setattr(class_games, "play_to_end", play_to_end)
+    monkeypatch.setattr(
+        Run, "append", lambda run, records: stored.append(1) or append(run, records)
+    )
     resumed = answer("course", "class", *few)
+    assert len(stored) == 2 * 2 + 1  # no pair was played twice
     for found in (whole, resumed):
         del found["output"], found["load"]
     assert json.loads(json.dumps(whole)) == resumed
@@ -448,8 +507,25 @@ def test_blunders_are_blunders(learnt: ClassReport) -> None:
         assert one.better in (won.winning_moves or ())
         after = kf.solve(position.play(one.move), progress=False)
         assert (after.winner, after.plies) == (after.position.to_move, one.lost_in)
-    sizes = [len(Position.from_fen(one.fen).open) for one in lessons.blunders]
-    assert sizes == sorted(sizes)
+        position = Position.from_fen(one.opening)
+        moves = one.moves.split(".")
+        for move in moves[: one.ply - 1]:
+            position = position.play(move)
+        assert (position.fen, moves[one.ply - 1]) == (one.fen, one.move)
+        assert one.decisive == is_decisive(position, moves[one.ply - 1 :])
+    order = [(not one.decisive, len(Position.from_fen(one.fen).open)) for one in lessons.blunders]
+    assert order == sorted(order)
+    assert lessons.blunders[0].decisive
+
+
+def is_decisive(position: Position, moves: list[str]) -> bool:
+    """Return whether the side to move loses in the end, and never again has a won position."""
+    side, position = position.to_move, position.play(moves[0])
+    for move in moves[1:]:
+        if position.to_move == side and kf.solve(position, progress=False).winner == side:
+            return False
+        position = position.play(move)
+    return position.winner != side
 
 
 def test_the_misunderstanding_is_the_score_s_own(learnt: ClassReport) -> None:
@@ -516,7 +592,7 @@ def test_lessons_survive_a_file_and_damage_is_refused(learnt: ClassReport) -> No
         from_json(text.replace('"gap": "inf"', '"gap": "much"'))
 
 
-def test_damaged_lessons_are_found_out_anew(learnt: ClassReport, folder: Path) -> None:
+def test_damaged_lessons_are_found_out_anew(folder: Path) -> None:
     write(folder / "ann", in_2017b(FIRST))
     first = held(folder)
     for file in Path("class-report/lessons").iterdir():
@@ -557,7 +633,10 @@ def successor_class(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KNIGHTFALL_DATA_DIR", str(top / "data"))
         patch.chdir(top)
-        return answer(*on_11x9(top / "class"), "--json", "--output", str(top / "whole"))
+        told = run(*on_11x9(top / "class"), "--json", "--output", str(top / "whole"))
+    assert told.exit_code == 0, told.stderr
+    found: dict[str, Any] = json.loads(told.stdout)
+    return found  # on a busy machine there are lines of progress in the other stream
 
 
 def test_a_class_of_the_successor(successor_class: dict[str, Any]) -> None:
@@ -616,6 +695,10 @@ def test_the_successor_s_class_goes_on(
     write(folder / "Cec", ACTS.replace("BODY", BODIES["Ben"]), "my_custom_player.py")
     answer(*words, "--json")
     assert len(played) == 6 + 2 * 2  # only the games of Cec
+    played.clear()
+    write(folder / "Bea", ACTS.replace("BODY", BODIES["Ben"]), "my_custom_player.py")
+    answer(*words, "--json")
+    assert len(played) == 6 + 2 * 2  # only the games of Bea, who is new
     played.clear()
     answer(*words, "--json")
     assert played == []

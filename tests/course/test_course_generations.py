@@ -10,7 +10,6 @@ import pytest
 
 import knightfall
 from knightfall.course.generations import NAMES, all_generations, generation_named
-from knightfall.errors import KnightfallError
 
 QUESTIONS = (
     *("name", "board", "sample_players", "classes", "constructor", "methods", "scores"),
@@ -42,11 +41,6 @@ def test_a_generation_is_one_value_in_every_process(name: str) -> None:
     generation = generation_named(name)
     assert pickle.loads(pickle.dumps(generation)) is generation
     assert f"{generation}" == name == generation.name
-
-
-def test_an_unknown_one_is_refused() -> None:
-    with pytest.raises(KnightfallError, match=r"unknown generation '2018'.*known: 2017b, 2017a"):
-        generation_named("2018")
 
 
 def test_nothing_is_decided_by_the_name_of_a_generation() -> None:

@@ -15,7 +15,7 @@ from knightfall.arena.plan import PairTask
 from knightfall.arena.play import play_chunk
 from knightfall.course.agent import RemoteSubmission
 from knightfall.course.submission import checked, parse_reference, read_submission
-from knightfall.course.trial.successor_trial import successor_trial
+from knightfall.course.trial.successor_games import successor_trial
 from knightfall.errors import AgentFailure
 from knightfall.position import Position
 

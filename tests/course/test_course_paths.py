@@ -108,9 +108,3 @@ def test_the_package_itself_needs_no_compiler(tmp_path: Path) -> None:
 def test_an_unknown_generation_is_named() -> None:
     with pytest.raises(KnightfallError, match=r"'2017c'.*2017b, 2017a.*did you mean '2017b'"):
         generation_named("2017c")
-
-
-def test_every_folder_is_there() -> None:
-    for generation in GENERATIONS:
-        assert (generation_named(generation).folder / "sample_players.py").is_file()
-        assert (generation_named(generation).folder / "isolation" / "isolation.py").is_file()

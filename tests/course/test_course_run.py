@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from arena_helpers import fake_game
 from cli_runner import answer, refused, run
+from naive_solver import brute_force
 from submissions import BAD, FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, write
 
 from knightfall.agents import parse_agent
@@ -20,10 +23,13 @@ from knightfall.arena.tournament_plan import mixture
 from knightfall.course import generation_successor, successor_moves
 from knightfall.course.agent import RemoteSubmission
 from knightfall.course.generation_successor import BasePlayer
-from knightfall.course.trial import successor_trial as successor_module
+from knightfall.course.trial import successor_games as successor_module
+from knightfall.course.trial.game_judging import choices
 from knightfall.course.trial.submission_tournament import TrialReport, trial, trial_plan
-from knightfall.course.trial.successor_trial import successor_trial
+from knightfall.course.trial.successor_games import successor_trial
 from knightfall.display.progress import Progress
+from knightfall.position import Position
+from knightfall.solver.solve import Solver
 
 FEW = ["--clock", "ticks", "--time", "12ms", "--pairs", "1", "--workers", "0"]
 TWO = ["--against", "Random", "--against", "MM_Open"]
@@ -42,6 +48,18 @@ def idle_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("knightfall.course.trial.successor_games.core_share", lambda: 1.0)
 
 
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """Play `SEARCH` against Random once; return its folder and the command's result.
+
+    The run is stored in the folder ``data`` beside it.
+    """
+    folder = tmp_path_factory.mktemp("searched") / "it"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KNIGHTFALL_DATA_DIR", str(folder.with_name("data")))
+        return folder, run("course", "run", str(write(folder, SEARCH)), *FEW, *TWO[:2])
+
+
 def test_path_prints_the_folder() -> None:
     assert run("course", "path").stdout.endswith("generation_2017b\n")
     place = Path(answer("course", "path", "--generation", "oldest", "--json")["path"])
@@ -49,9 +67,10 @@ def test_path_prints_the_folder() -> None:
     assert "did you mean '2017b'" in refused("course", "path", "--generation", "2017")
 
 
-def test_the_course_s_table_and_ours(folder: Path) -> None:
-    write(folder, SEARCH)
-    first = run("course", "run", str(folder), *FEW, *TWO[:2])
+def test_the_course_s_table_and_ours(
+    searched: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, first = searched
     assert first.exit_code == 0, first.output
     said = first.stdout
     assert "generation 2017b" in said
@@ -61,14 +80,17 @@ def test_the_course_s_table_and_ours(folder: Path) -> None:
     assert max(map(len, table.splitlines())) <= 80
     for heading in ("Games lost off the board", "As the course counted", "wins kept"):
         assert heading in said
+    monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(folder.with_name("data")))
     again = run("course", "run", str(folder), *FEW, *TWO[:2])
     assert again.stdout == said
     assert "was played before" in again.stderr
 
 
-def test_runs_and_show_name_the_submission_and_its_clock(folder: Path) -> None:
-    write(folder, SEARCH)
-    assert run("course", "run", str(folder), *FEW, *TWO[:2]).exit_code == 0
+def test_runs_and_show_name_the_submission_and_its_clock(
+    searched: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, _ = searched
+    monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(folder.with_name("data")))
     line = f"submission {folder}, 12ms a move by ticks"
     assert line in run("runs", "show").stdout
     listed = " ".join(run("runs").stdout.split())
@@ -79,13 +101,13 @@ def test_runs_and_show_name_the_submission_and_its_clock(folder: Path) -> None:
     assert answer("runs", "show", "--json")["submissions"] == expected
 
 
-def test_only_what_was_measured_has_a_column(folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_only_what_was_measured_has_a_column(searched: tuple[Path, Any]) -> None:
     """Check that a table has a column for the depth only if some agent reports depths; submissions
     do not.
     """
-    write(folder, SEARCH)
-    assert "depth" not in run("course", "run", str(folder), *FEW, *TWO[:2]).stdout
-    agents = [f"course({folder}, time=12ms, clock=ticks)", "MM_Open", "random"]
+    assert "depth" not in searched[1].stdout
+    agents = [f"course({searched[0]}, time=12ms, clock=ticks)", "MM_Open", "random"]
     few = ["--pairs", "1", "--workers", "0"]
     table = run("league", *agents, *few).stdout.splitlines()
     assert "depth  nodes" in " ".join(table)
@@ -132,10 +154,10 @@ def test_what_cannot_be_loaded_is_refused_before_a_game(folder: Path) -> None:
     assert "no runs yet" in refused("runs") or "no store" in refused("runs")
 
 
-def test_it_says_which_of_two_players_plays(folder: Path) -> None:
+def test_it_says_which_of_two_players_plays(folder: Path, searched: tuple[Path, Any]) -> None:
     write(folder, SEARCH)
     line = "AlphaBetaPlayer plays; the file also has MinimaxPlayer"
-    assert line in run("course", "run", str(folder), *FEW, *TWO[:2]).stdout
+    assert line in searched[1].stdout
     few = ["--pairs", "1", "--workers", "0"]
     assert line in run("match", f"course:{folder}", "random", *few).stderr
     named = run("match", f"course:{folder}#MinimaxPlayer", "random", *few)
@@ -158,8 +180,9 @@ def test_by_ticks_two_runs_are_identical(folder: Path) -> None:
 def test_what_resigning_cost(folder: Path) -> None:
     body = "if game.move_count > 4: return (-1, -1)\n" + FIRST
     write(folder, in_2017b(body))
-    told: Any = answer("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO, "--json")
-    (judged,) = told["judged"]
+    report = trial(f"{folder}#AlphaBetaPlayer", time="12ms", pairs=1, workers=0,
+                   opponents=["Random", "MM_Open"], progress=False)  # fmt: skip
+    (judged,) = report.to_dict()["judged"]
     resigned = judged["resigned"]
     assert resigned["games"] == 4
     assert resigned["tries"] == 16
@@ -167,7 +190,7 @@ def test_what_resigning_cost(folder: Path) -> None:
     assert resigned["cost"] == resigned["saved"] / 4
     assert judged["lost_by"]["resigned"]["games"] == 4
     assert "answered (-1, -1)" in judged["lost_by"]["resigned"]["first"]
-    text = run("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO).stdout
+    text = str(report)
     assert "As the course counted: 0 timeouts, 4 forfeits." in text
     assert "first resignation: it answered (-1, -1)\n" in text
     assert "was lost" in text
@@ -176,39 +199,40 @@ def test_what_resigning_cost(folder: Path) -> None:
 def test_the_oldest_board_counted_illegal_moves(folder: Path) -> None:
     body = "if game.move_count > 4: return (-1, -1)\n" + FIRST
     write(folder, in_2017a(body))
-    words = ("--generation", "oldest", *FEW, *TWO)
+    words = ("--generation", "oldest", *FEW, *TWO[:2])
     text = run("course", "run", f"{folder}#CustomPlayer", *words).stdout
-    assert "As the course counted: 0 timeouts, 4 illegal moves." in text
+    assert "As the course counted: 0 timeouts, 2 illegal moves." in text
 
 
 def test_a_clock_of_its_own_is_told(folder: Path) -> None:
     waits = "import time\nstart = time.time()\nwhile time.time() < start + 0.01: pass\n"
     write(folder, in_2017b(waits + FIRST))
-    text = run("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO).stdout
+    text = run("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO[:2]).stdout
     assert "It reads other clocks than time_left()" in text
     assert "As the course counted: 0 timeouts" in text
 
 
 def test_reports_hold_no_addresses(folder: Path) -> None:
     write(folder, in_2017b("raise ValueError(object())"))
-    result = run("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO)
+    result = run("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO[:2])
     assert "ValueError: <object object>" in result.stdout
     write(folder, in_2017b("return object()"))
-    result = run("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO)
+    result = run("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO[:2])
     assert "answered <object object>" in result.stdout
 
 
-def test_the_agent_and_the_search_of_one_name_are_told_apart(folder: Path) -> None:
+def test_the_agent_and_the_search_of_one_name_are_told_apart(
+    folder: Path, searched: tuple[Path, Any]
+) -> None:
     write(folder, SEARCH)
     told = "AB_Improved: the column is the student's search, the row knightfall's own agent."
-    words = (*FEW, "--against")
-    assert told in run("course", "run", str(folder), *words, "AB_Improved").stdout
-    assert told not in run("course", "run", str(folder), *words, "Random").stdout
+    assert told in run("course", "run", str(folder), *FEW, "--against", "AB_Improved").stdout
+    assert told not in searched[1].stdout
 
 
 def test_crashes_name_the_line(folder: Path) -> None:
     write(folder, in_2017a("return legal_moves[9]"))
-    result = run("course", "run", str(folder), *FEW, "--against", "Random")
+    result = run("course", "run", f"{folder}#CustomPlayer", *FEW, "--against", "Random")
     assert result.exit_code == 1
     assert "first crash: game_agent.py, line 13, in get_move: IndexError" in result.stdout
     assert "nothing was measured" in result.stdout
@@ -427,26 +451,21 @@ def test_a_match_takes_a_generation_for_submissions_that_say_none(folder: Path) 
 
 def test_one_that_never_moves_gets_no_verdict_but_the_line_that_answers(folder: Path) -> None:
     write(folder, in_2017b("best = None\nfor _ in range(3):\n    move = (0, 0)\nreturn best"))
-    few = ["course", "run", str(folder), "--pairs", "1", "--clock", "ticks"]
-    few += ["--against", "Random", "--against", "MM_Open"]
-    told = run(*few)
-    assert "AB_Improved, AB_Custom never made a move: answered None in 4 of 4 games each" in (
-        told.stdout
-    )
+    report = trial(str(folder), opponents=["Random", "MM_Open"], pairs=1, progress=False)
+    told = str(report)
+    assert "AB_Improved, AB_Custom never made a move: answered None in 4 of 4 games each" in told
     line = next(
         number for number, text in enumerate((folder / "game_agent.py").read_text().splitlines(), 1)
         if text.strip() == "return best"
     )  # fmt: skip
-    assert f"The answer comes from game_agent.py, line {line}, in get_move: return best" in (
-        told.stdout
-    )
-    assert "first player (N) to move" in told.stdout
+    assert f"The answer comes from game_agent.py, line {line}, in get_move: return best" in told
+    assert "first player (N) to move" in told
     for word in ("resign", "Win rate", "Elo", "better", "worse", "kept"):
-        assert word not in told.stdout.lower().replace("never made a move", "")
-    said = answer(*few, "--json")
+        assert word not in told.lower().replace("never made a move", "")
+    said = report.to_dict()
     assert said["tournament"] is None
     assert said["judged"][0]["never_moved"]["games"] == 4
-    assert said["judged"][0]["never_moved"]["answers"] == ["None"]
+    assert said["judged"][0]["never_moved"]["answers"] == ("None",)
     assert said["judged"][0]["resigned"]["games"] == 0
 
 
@@ -460,7 +479,7 @@ def test_one_that_never_moves_gets_no_verdict_but_the_line_that_answers(folder: 
 )
 def test_what_never_moved_means(body: str, said: str, line: str, folder: Path) -> None:
     write(folder, in_2017b(body) + "\n    def given_up(self):\n        return -1, -1\n")
-    report = trial(str(folder), opponents=["Random"], pairs=1, clock="ticks", progress=False)
+    report = trial(f"{folder}#AlphaBetaPlayer", opponents=["Random"], pairs=1, progress=False)
     assert isinstance(report, TrialReport)
     found = report.judged[0].never_moved
     assert found is not None
@@ -471,9 +490,9 @@ def test_what_never_moved_means(body: str, said: str, line: str, folder: Path) -
 def test_who_moves_once_has_moved(folder: Path) -> None:
     body = "self.turn = getattr(self, 'turn', 0) + 1\nif self.turn < 2:\n"
     write(folder, in_2017b(body + "    return game.get_legal_moves()[0]"))
-    report = trial(str(folder), opponents=["Random"], pairs=1, clock="ticks", progress=False)
+    report = trial(f"{folder}#AlphaBetaPlayer", opponents=["Random"], pairs=1, progress=False)
     assert isinstance(report, TrialReport)
-    assert [judged.never_moved for judged in report.judged] == [None, None]
+    assert [judged.never_moved for judged in report.judged] == [None]
     assert report.judged[0].unusual["resigned"][0] > 0
     assert "Resigning" in str(report)
 
@@ -483,10 +502,10 @@ def test_who_moves_is_compared_without_those_who_never_do(folder: Path) -> None:
     text = in_2017b("return None if self.score is custom_score else " + FIRST[7:], made=made)
     text += "\n\ndef custom_score_2(game, player):\n    return 1.0\n"
     write(folder, text)
-    report = trial(str(folder), opponents=["Random"], pairs=3, clock="ticks", progress=False)
+    report = trial(str(folder), opponents=["Random"], pairs=2, clock="ticks", progress=False)
     assert isinstance(report, TrialReport)
     told = str(report)
-    assert "AB_Custom never made a move: answered None in 6 of 6 games\n" in told
+    assert "AB_Custom never made a move: answered None in 4 of 4 games\n" in told
     after = told.partition("left out of tables")[2]
     assert "AB_Custom_2" in after
     assert "AB_Custom " not in after
@@ -550,13 +569,13 @@ def test_the_successor_s_games_repeat_by_ticks(folder: Path) -> None:
         "            self.queue.put(self.minimax(state, depth))\n"
     )
     write(folder, deepens, "my_custom_player.py")
-    few = ["course", "run", str(folder), "--time", "30ms", "--pairs", "3", "--json"]
+    few = ["course", "run", str(folder), "--time", "15ms", "--pairs", "2", "--json"]
     against = ["--against", "Random", "--against", "id(open, nodes=50)"]
     once, again = (answer(*few, *against, "--workers", workers) for workers in ("0", "2"))
     assert once == again
     assert once["clock"] == "ticks"
     assert once["lost_by"] == {}
-    assert sum(map(sum, once["table"].values())) == 12
+    assert sum(map(sum, once["table"].values())) == 8
 
 
 class GoesOn(BasePlayer):
@@ -584,3 +603,55 @@ def test_a_player_that_asks_nothing_is_ended_all_the_same(
     puts, wrong = successor_moves.all_puts(GoesOn(seconds), start, 12.0, str, counted=True)
     assert [put.action for put in puts] == start.actions()[:1]
     assert wrong == ""
+
+
+@pytest.mark.parametrize("resigned", [False, True])
+def test_the_decisions_of_a_game_are_numbered_from_its_opening(resigned: bool) -> None:
+    opening = Position.from_fen("4/1N2/3n/4 w")
+    truth, naive = Solver.of(opening.board), brute_force(opening.board)
+    endings = set()
+    for seed in range(40):
+        game = fake_game(opening.fen, random.Random(seed), unusual=1.0)
+        moves = game.moves(opening)
+        for side in ("w", "b"):
+            expected, position = [], opening
+            for ply, move in enumerate([*moves, None], start=1):
+                decides = position.to_move == side and bool(position.legal_moves)
+                if decides and (move is not None or resigned):
+                    expected.append((position, ply, move, set(naive.winning_moves(position))))
+                if move is not None:
+                    position = position.play(move)
+            found, last = choices(game, opening, side, truth, resigned)
+            assert last == position
+            assert [(it.position, it.ply, it.move, set(it.winning)) for it in found] == expected
+        endings.add(bool(position.legal_moves))
+    assert endings == {False, True}
+
+
+@pytest.mark.parametrize(
+    ("busy", "reads"),
+    [
+        (0.0, 6),  # it sleeps: 5.5 seconds have passed after the sixth reading
+        (0.9, 55),  # it computes, so only a tenth of the time counts
+        (1.0, 100),  # it is never idle, and is given up when all time is over
+    ],
+)
+def test_only_time_in_which_a_player_is_idle_counts(
+    busy: float, reads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Computing:
+        pid, read = 1, 0
+
+        def read_until(self, deadline: float, most: int) -> bytes:
+            self.read += 1
+            return b"x"
+
+        def poll(self) -> None:
+            pass
+
+    fork: Any = Computing()
+    monkeypatch.setattr(successor_moves, "COUNTED", 100.0)
+    monkeypatch.setattr(successor_moves, "monotonic", lambda: 7.0 + fork.read)
+    times = lambda pid: (0.75 * busy * fork.read, 0.25 * busy * fork.read)  # noqa: E731
+    monkeypatch.setattr(successor_moves, "core_times", times)
+    assert successor_moves._read_counted(fork, 5.45) == b"x" * reads

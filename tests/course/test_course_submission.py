@@ -21,8 +21,7 @@ from submissions import (
 
 from knightfall.agents import parse_agent
 from knightfall.course.generations import generation_named
-from knightfall.course.submission import read_submission, sources
-from knightfall.course.submission_files import find_file, imports_numpy
+from knightfall.course.submission import find_file, imports_numpy, read_submission, sources
 from knightfall.course.submission_player import make_player
 from knightfall.errors import KnightfallError
 
@@ -54,6 +53,15 @@ class CustomPlayer(DataPlayer):
         (
             "class AlphaBetaPlayer:\n    def get_move(self, *args):\n        pass\n",
             "mine.py",
+            "2017b",
+            "AlphaBetaPlayer",
+        ),
+        (
+            "".join(
+                f"class {name}:\n    def get_move(self, *args):\n        pass\n"
+                for name in ("CustomPlayer", "AlphaBetaPlayer")
+            ),
+            "both.py",
             "2017b",
             "AlphaBetaPlayer",
         ),

@@ -6,8 +6,13 @@ import csv
 import io
 import random
 import re
+from base64 import b64encode
+from collections import Counter
 from collections.abc import Iterator
+from hashlib import sha256
+from html import unescape
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
 from arena_helpers import ENGINE, VERSIONS, play_on
@@ -18,16 +23,18 @@ from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.store import Store
 from knightfall.course.checker.check_report import CHECKS, Examination, Outcome
 from knightfall.course.classroom.class_games import Conditions
-from knightfall.course.classroom.class_report import ClassReport
-from knightfall.course.classroom.class_table import Met, table_of
+from knightfall.course.classroom.class_page import frequent_failures
+from knightfall.course.classroom.class_report import ClassReport, Met, table_of
 from knightfall.course.classroom.game_lessons import Blunder, Lessons, Misunderstanding, Opinion
-from knightfall.course.classroom.roster import Likeness, Student
+from knightfall.course.classroom.near_identical import Likeness
+from knightfall.course.classroom.roster import Student
 from knightfall.course.generations import generation_named
 from knightfall.course.submission import Submission
 from knightfall.course.trial.game_judging import Judged, Resignations
 from knightfall.course.trial.submission_tournament import TrialReport
 from knightfall.display.numbers import interval, percent, plus_minus
 from knightfall.oracle.grade import WinsKept
+from knightfall.position import Position
 from knightfall.statistics.rates import Share
 
 OPPONENTS = ("Random", "MM_Open", "AB_Improved")
@@ -69,10 +76,16 @@ def unusual(*times: int) -> dict[str, tuple[int, str]]:
     }
 
 
+WHOLE = Blunder(
+    Position.from_fen(FEN).play("c1").play("a3").fen, "Random", 3, "d3", 4, "a2", 6, 1,
+    opening=FEN, moves="c1.a3.d3.b1", decisive=True,
+)  # fmt: skip
+"""A blunder in a game whose moves are known."""
+
 LESSONS = {
     "Ann": Lessons(
         61, 83, 0.02, 0.51, unusual(1, 2, 3, 4), resigned=8, resigned_won=3, tries=20, saved=7,
-        blunders=(Blunder(FEN, "MM_Open", 17, "d1", 5, "a2", 7, 3),),
+        blunders=(Blunder(FEN, "MM_Open", 17, "d1", 5, "a2", 7, 3), WHOLE),
         opinion=Opinion(33.5, 71, 0.42, Misunderstanding(FEN, "d1", 2.5, 3, "a2", -1.25, 6, 1.7)),
     ),
     "Bob": Lessons(40, 97, 0.03, 0.47, unusual(5, 6, 0, 7), opinion=Opinion(20.0, 64, 0.44)),
@@ -217,7 +230,7 @@ def test_the_sheet_of_the_successor_leaves_out_what_is_not_solved(tmp_path: Path
         assert row == {key: value for key, value in every.items() if key not in solved}
 
 
-PAGE = ("", "Student", "Elo", "Won", "95 %", "Wins kept", "Heuristic right", *LOST.values(),
+PAGE = ("Place", "Student", "Elo", "Won", "95 %", "Wins kept", "Heuristic right", *LOST.values(),
         "Check", "Generation")  # fmt: skip
 
 
@@ -226,7 +239,7 @@ def test_the_class_s_page_stands_under_its_headings(report: ClassReport) -> None
     page = report.page()
     assert html_rows(page, *PAGE) == [
         {
-            "column 1": str(place),
+            "Place": str(place),
             "Student": one["name"],
             "Elo": plus_minus(one["elo"], one["elo_error"]),
             "Won": percent(one["won"]),
@@ -319,6 +332,80 @@ def test_a_student_s_page_tells_its_own_figures(report: ClassReport) -> None:
         "9 of 14 checks passed.",
     ):
         assert sentence in text, sentence
+
+
+def test_the_only_script_of_the_page_is_the_one_that_its_policy_allows(report: ClassReport) -> None:
+    page = report.page()
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert {part.strip() for part in policy.split(";")} == {
+        "default-src 'none'", "style-src 'unsafe-inline'", "base-uri 'none'", "form-action 'none'",
+        f"script-src 'sha256-{digest}'",
+    }  # fmt: skip
+    assert "http" not in re.sub(r'xmlns="[^"]*"|http-equiv', "", page)
+
+
+def test_the_chart_counts_each_student_in_the_range_of_the_rating(report: ClassReport) -> None:
+    (said,) = re.findall(r"<title>Students by rating: (.*?)</title>", report.page())
+    bars = [re.fullmatch(r"(\d+) from (\S+) to (\S+)", bar) for bar in said.split("; ")]
+    assert all(bars)
+    counted = [[int(one.replace("−", "-")) for one in bar.groups()] for bar in bars if bar]
+    elos = [row.elo for row in report.table.students]
+    assert [sum(low <= elo < high for elo in elos) for _, low, high in counted] == [
+        number for number, _, _ in counted
+    ]
+    assert sum(number for number, _, _ in counted) == len(elos)
+
+
+def test_the_most_frequent_failures_are_counted_by_student(report: ClassReport) -> None:
+    wrong = Counter(
+        f"Check “{check.name}”"
+        for right in (9, 11)  # of Ann and of Bob
+        for check in CHECKS[right:]
+    )
+    lost = Counter(
+        f"Games lost: {kind}"
+        for lessons in LESSONS.values()
+        for kind, (times, _) in lessons.unusual.items()
+        if times
+    )
+    every = wrong + lost
+    found = frequent_failures(report)
+    assert len(found) == 5
+    assert {one.name: len(one.students) for one in found}.items() <= every.items()
+    assert sorted(every.values())[-5:] == [len(one.students) for one in found] == [2] * 5
+    text = text_of(report.page())
+    assert f"{found[0].name}: 2 of 3" in text
+    most = {one.name: one for one in frequent_failures(report, 99)}
+    assert {name: len(one.students) for name, one in most.items()} == dict(every)
+    assert most["Games lost: crash"].causes == {"first crash in 4": 1, "first crash in 7": 1}
+
+
+def test_mistakes_link_to_their_game_on_the_playable_page(report: ClassReport) -> None:
+    report.board_page = "https://example.org/?a=1&b=2"
+    page = report.page()
+    (one,) = re.findall(r"<details>.*?</details>", page, re.DOTALL)  # Bob made none
+    assert "Ann: 22 won positions lost" in text_of(one)
+    links = [unescape(link) for link in re.findall(r'href="([^"]+)#([^"]+)"', one)[0][:1]]
+    assert links == ["https://example.org/?a=1&b=2"]
+    looked_at, played = (
+        parse_qs(unescape(link), keep_blank_values=True)
+        for link in re.findall(r'href="[^"]+#([^"]+)"', one)
+    )
+    assert looked_at == {
+        "fen": [FEN], "moves": ["c1.a3"], "lines": ["c1.a3.d3.b1_c1.a3.a2"],
+        "note": ["c1.a3.d3:loses in 5 plies"],
+    }  # fmt: skip
+    assert played == {
+        "fen": [WHOLE.fen], "moves": [""], "vs": ["perfect"], "you": ["w"], "challenge": ["1"],
+    }  # fmt: skip
+    report.board_page = "board.html"
+    report.write()
+    student = (report.output / "students" / "ann.html").read_text()
+    assert student.count('href="../board.html#') == 2 * (2 + 1)  # and the misunderstanding
+    report.board_page = ""
+    assert "Play it yourself" not in report.page()
 
 
 def test_pages_and_sheet_are_written_where_they_are_looked_for(report: ClassReport) -> None:

@@ -31,7 +31,7 @@ def test_package_example_runs_as_printed() -> None:
     assert results.failed == 0
 
 
-@pytest.mark.parametrize("page", ["heuristics.md", "agents.md"])
+@pytest.mark.parametrize("page", ["heuristics.md", "agents.md", "api-reference.md"])
 def test_generated_pages_are_up_to_date(page: str) -> None:
     made = generator().PAGES[page]()
     assert (ROOT / "docs" / page).read_text(encoding="utf-8") == made, "run make docs"
@@ -67,6 +67,13 @@ def test_links_between_pages_lead_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_citation_and_the_changes_name_this_version() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\nversion: {kf.__version__}\n" in citation
+    assert re.findall(r"^## (\S+)", changes, re.MULTILINE)[0] == kf.__version__
 
 
 def test_every_environment_variable_is_explained() -> None:

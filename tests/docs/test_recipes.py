@@ -155,6 +155,7 @@ def test_a_heuristic(checkout: Checkout) -> None:
     assert "| `corner_bound` | corners(me) − corners(opp) |" in section
 
 
+@pytest.mark.slow
 def test_a_study(checkout: Checkout) -> None:
     named, judged, _ = checkout.apply("Add a study")
     assert "half_corners" in named

@@ -31,7 +31,7 @@ from knightfall.heuristics.c_signature import ready
 from knightfall.heuristics.registry import PARAMETERS, PUBLISHED, STUDIES
 from knightfall.kernel.compile import cache_folder, compile_later
 from knightfall.kernel.rules import NO_LIMIT, geometry, words
-from knightfall.position import Position, Side, other
+from knightfall.position import Position, Side
 
 SPECIFIED = {
     "course": ["null", "open", "center", "improved"],
@@ -304,21 +304,6 @@ def test_mirrored_positions_have_the_same_value_iff_promised(id: str, step: int)
     assert any(differs(position) for position in tried) != promised
 
 
-@pytest.mark.parametrize("id", NAIVE)
-def test_values_are_finite_where_the_game_goes_on(id: str) -> None:
-    for position in some_positions():
-        for side in SIDES:
-            infinite_by_definition = id == "lookahead_ratio" and (
-                naive.M(position, side) == 0
-                or any(
-                    naive.M(naive.moved(position, side, x), other(side)) == 0
-                    for x in naive.moves(position, side)
-                )
-            )
-            if manageable(id, position):
-                assert math.isfinite(value(id, position, side)) != infinite_by_definition
-
-
 # -- the budget ------------------------------------------------------------------------------
 
 
@@ -362,6 +347,20 @@ def test_a_share_of_exactly_the_steps_needed_is_enough() -> None:
             sheet.step_limit, sheet.cut = share, 0
             value("longest_win", position, position.to_move, sheet)
             assert sheet.cut == cut
+
+
+def test_the_costly_heuristics_are_those_that_use_up_their_share() -> None:
+    using: set[str] = set()
+    for id in NAIVE:
+        for position in some_positions():
+            sheet = geometry(position.board)[0]
+            sheet.step_limit = 0
+            value(id, position, "w", sheet)
+            if sheet.cut:
+                using.add(id)
+                break
+    assert using == {id for id in NAIVE if REGISTRY[id].costly}
+    assert {"longest_win", "main"} <= using < set(NAIVE)
 
 
 def test_each_side_of_a_difference_gets_half_the_share() -> None:

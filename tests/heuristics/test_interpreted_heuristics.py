@@ -144,13 +144,6 @@ def test_two_processes_measure_but_one_warning_is_given() -> None:
     assert len(told) == 2
 
 
-def test_each_file_is_warned_of(files: Files) -> None:
-    for name in ("warned_one.py", "warned_two.py"):
-        path = files.write(name, SLOW)
-        with pytest.warns(HeuristicWarning, match=name):
-            evaluator(f"{path}:slow")
-
-
 def test_nothing_is_said_about_a_file_that_compiles(files: Files) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -170,18 +163,18 @@ RAISING = """
 """
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_an_error_in_plain_python_is_told_with_its_line(files: Files, method: str) -> None:
+def test_an_error_in_plain_python_is_told_with_its_line(files: Files) -> None:
     path = files.write("raising.py", RAISING.format(error="KeyError('lost')"))
     ready = slow_evaluator(f"{path}:score")
     small = Position.from_fen("5/1N3/5/3n1/5 w")
-    assert run_search(small, SEARCHES[method], ready, Budget(depth=4)).depth == 4
-    for _ in range(2):
-        with pytest.raises(KnightfallError) as error:
-            run_search(small, SEARCHES[method], ready, Budget(depth=7))
-        where = f"heuristic {path}:score, line {line_of(path, 'here')}: KeyError: 'lost'"
-        assert str(error.value) == where
-    assert run_search(START, SEARCHES[method], ready, Budget(depth=2)).score == 1.0
+    where = f"heuristic {path}:score, line {line_of(path, 'here')}: KeyError: 'lost'"
+    for method in METHODS:
+        assert run_search(small, SEARCHES[method], ready, Budget(depth=4)).depth == 4
+        for _ in range(2):
+            with pytest.raises(KnightfallError) as error:
+                run_search(small, SEARCHES[method], ready, Budget(depth=7))
+            assert str(error.value) == where, method
+        assert run_search(START, SEARCHES[method], ready, Budget(depth=2)).score == 1.0
 
 
 def test_an_error_in_plain_python_ends_the_search_at_once(files: Files) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -182,7 +183,7 @@ def _other(position: Position) -> Any:
     return "b" if position.to_move == "w" else "w"
 
 
-BY_HAND = {"linear": by_hand, "net": race_by_hand}
+BY_HAND = {"linear": cache(by_hand), "net": cache(race_by_hand)}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -201,11 +202,14 @@ def view(position: Position, side: str) -> str:
     return role if position.to_move == side else f"{role} waits"
 
 
+read_once = cache(read_model)
+
+
 def by_arrays(position: Position, kind: str, side: str) -> float:
     """Return the log odds for a side, computed from the file's arrays in double precision."""
     names, counted = SEEN_BY[kind][0], BY_HAND[kind](position)
     seen = np.array([counted[name] for name in names], float)
-    arrays = read_model(KINDS[kind], kind, names)[view(position, side)]
+    arrays = read_once(KINDS[kind], kind, names)[view(position, side)]
     model = {k: v.astype(float) for k, v in arrays.items()}
     if kind == "net":
         hidden = np.maximum(seen @ model["first"] + model["first_bias"], 0)
@@ -238,7 +242,7 @@ def test_the_first_layer_is_exact_in_single_precision() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_search_with_them_beats_one_without(kind: str) -> None:
     report = kf.match(
-        f"id(learned_{kind}, nodes=400)", "id(null, nodes=400)", pairs=20, workers=1, progress=False
+        f"id(learned_{kind}, nodes=400)", "id(null, nodes=400)", pairs=20, workers=0, progress=False
     )
     assert report.to_dict()["agents"][0]["won"] > 25
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,6 +26,7 @@ from knightfall.arena.plan import PairTask
 from knightfall.arena.play import check_agents, play_chunk
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.heuristics.user_heuristic import HeuristicWarning
 from knightfall.isolation import host_process, limits
 from knightfall.isolation.host_process import HostProcess
 from knightfall.position import Position
@@ -265,6 +267,19 @@ def test_a_heuristic_that_raises_need_not_be_loaded_anew(tmp_path: Path) -> None
     assert len(processes) == 1
 
 
+def test_what_its_process_warns_of_is_issued_here_once(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    text = "return float(__import__('math').floor(me))"  # so that it cannot be compiled
+    file.write_text(f"def score(board, open, me, opp, to_move):\n    {text}\n")
+    player = hosted(f"greedy({file}:score)")
+    with pytest.warns(HeuristicWarning, match="cannot be compiled") as issued:
+        player.warn()
+    assert [str(one.message).startswith(f"{file}:score ") for one in issued] == [True]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        player.warn()
+
+
 def test_a_failure_keeps_nothing_alive(tmp_path: Path) -> None:
     """Check that after a failure the caller's locals and the closed process are freed without a
     garbage collection.
@@ -305,9 +320,8 @@ def test_what_an_agent_started_ends_with_it(chooser: Writing) -> None:
     player = hosted(text)
     with pytest.raises(AgentFailure, match="enough"):
         player.analyse(START)
-    (pid,) = sleeping(duration)
     player.close()
-    assert gone(pid)
+    assert all(gone(pid) for pid in sleeping(duration))
 
 
 @needs_proc

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,6 +66,14 @@ def test_ordinary_files_are_loaded_and_ordinary_errors_told(
         bad.write_text(text)
         with pytest.raises(KnightfallError, match=said):
             UserFunction(str(bad), "score").load("heuristic")
+
+
+def test_silent_streams_can_be_read_and_written() -> None:
+    code = "import os; from knightfall.isolation.run_isolated import silence_stdio; "
+    code += "silence_stdio(); print(os.write(1, b'hello'), os.write(2, b'hello'), flush=True); "
+    code += "assert os.read(0, 1) == b''"
+    done = subprocess.run([sys.executable, "-c", code], input="x", capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 PLAIN = "{'plain': 1}; import os, ctypes; "

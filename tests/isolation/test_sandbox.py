@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,7 +17,7 @@ from knightfall.agents import parse_agent
 from knightfall.agents import remote_player as host
 from knightfall.agents.remote_player import RemotePlayer
 from knightfall.errors import AgentFailure, KnightfallError
-from knightfall.isolation import limits, sandbox
+from knightfall.isolation import limits, namespaces, sandbox
 from knightfall.position import Position
 
 START = Position.from_fen("5/5/1N3/3n1/5 w")
@@ -111,6 +113,88 @@ def test_it_has_no_network(kind: str, tell: Telling) -> None:
     assert tell("socket.if_nameindex()", "import socket") == "[(1, 'lo')]"
 
 
+def numbers(calls: str) -> dict[str, int]:
+    """Return system calls by name, of a text with a name and a number in each line."""
+    return {name: int(number) for name, number in map(str.split, calls.split(", "))}
+
+
+EVERYWHERE = numbers(
+    "io_uring_setup 425, open_tree 428, move_mount 429, fsopen 430, pidfd_getfd 438, "
+    "mount_setattr 442, memfd_secret 447"
+)
+X86_64 = numbers(
+    "shmget 29, msgget 68, ptrace 101, mount 165, add_key 248, request_key 249, keyctl 250, "
+    "unshare 272, vmsplice 278, setns 308, process_vm_readv 310, process_vm_writev 311, "
+    "memfd_create 319"
+)
+AARCH64 = numbers(
+    "mount 40, vmsplice 75, unshare 97, ptrace 117, msgget 186, shmget 194, add_key 217, "
+    "request_key 218, keyctl 219, setns 268, process_vm_readv 270, process_vm_writev 271, "
+    "memfd_create 279"
+)
+"""The numbers of the forbidden system calls, from the tables of the Linux kernel."""
+
+RESTRICTED = {
+    "x86_64": numbers("setsockopt 54, socket 41, mmap 9"),
+    "aarch64": numbers("setsockopt 208, socket 198, mmap 222"),
+}
+"""The numbers of the system calls whose arguments are restricted for submissions."""
+
+
+def test_the_numbers_of_system_calls_are_those_of_linux() -> None:
+    assert set(namespaces._COMMON_CALLS) == set(EVERYWHERE.values())
+    assert set(namespaces._CALLS["x86_64"][2]) == set(X86_64.values())
+    assert set(namespaces._CALLS["aarch64"][2]) == set(AARCH64.values())
+    assert {name: row[1] for name, row in namespaces._CALLS.items()} == {
+        "x86_64": 317, "aarch64": 277,
+    }  # fmt: skip
+    restricted = {machine: tuple(calls.values()) for machine, calls in RESTRICTED.items()}
+    assert restricted == namespaces._LIMITED_CALLS
+    for header, known in (
+        (
+            "/usr/include/x86_64-linux-gnu/asm/unistd_64.h",
+            EVERYWHERE | X86_64 | RESTRICTED["x86_64"],
+        ),
+        ("/usr/include/asm-generic/unistd.h", EVERYWHERE | AARCH64 | RESTRICTED["aarch64"]),
+    ):
+        if os.path.exists(header):  # else this machine has no compiler for C
+            defined = dict(
+                re.findall(r"#define __NR3?2?6?4?_(\w+)\s+(\d+)", Path(header).read_text())
+            )
+            assert {name: int(defined.get(name, at)) for name, at in known.items()} == known
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_forbidden_system_calls_fail_and_others_do_not(limited: bool) -> None:
+    machine = os.uname().machine
+    if machine not in namespaces._CALLS:
+        pytest.skip(f"no system calls are filtered on {machine}")
+    calls = EVERYWHERE | {"x86_64": X86_64, "aarch64": AARCH64}[machine]
+    calls |= RESTRICTED[machine] if limited else {}
+    code = (
+        "import ctypes, errno, mmap, os, socket\n"
+        "from knightfall.isolation.namespaces import filter_system_calls\n"
+        f"assert filter_system_calls({limited})\n"
+        "libc = ctypes.CDLL(None, use_errno=True)\n"
+        f"for name, number in {calls}.items():\n"
+        "    ctypes.set_errno(0)\n"
+        "    found = libc.syscall(ctypes.c_long(number), *[ctypes.c_long(-1)] * 6)\n"
+        "    assert (found, ctypes.get_errno()) == (-1, errno.EPERM), name\n"
+        "def allowed(call, *args):\n"
+        "    try:\n"
+        "        call(*args).close()\n"
+        "    except PermissionError:\n"
+        "        return False\n"
+        "    return True\n"
+        "kinds = (mmap.MAP_PRIVATE, mmap.MAP_SHARED)\n"
+        "print(*(allowed(socket.socket, kind) for kind in (socket.AF_UNIX, socket.AF_INET)))\n"
+        "print(*(allowed(mmap.mmap, -1, 4096, how | mmap.MAP_ANONYMOUS) for how in kinds))\n"
+        "assert os.getppid() and os.listdir('/')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (f"True {not limited}\n" * 2, "")
+
+
 # -- what it can read --------------------------------------------------------------------------
 
 
@@ -186,11 +270,11 @@ def test_machine_code_is_loaded_but_not_kept(kind: str, tell: Telling) -> None:
 # -- which kind is in force --------------------------------------------------------------------
 
 
-def test_the_first_run_tells_which_kind_is_in_force(tmp_path: Path) -> None:
+def test_the_first_run_tells_which_kind_is_in_force(tmp_path: Path, own_cache: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("def choose(position): return position.legal_moves[0]\n")
     command = [sys.executable, "-m", "knightfall", "analyse", "--agent", f"python({file}:choose)"]
-    environment = {**os.environ, "KNIGHTFALL_CACHE_DIR": str(tmp_path / "cache")}
+    environment = dict(os.environ)
     for name in (sandbox.VARIABLE, "KNIGHTFALL_QUIET"):
         environment.pop(name, None)
     said = []
@@ -199,11 +283,35 @@ def test_the_first_run_tells_which_kind_is_in_force(tmp_path: Path) -> None:
             [*command, START.fen], env=environment, capture_output=True, text=True, check=True
         )
         said.append([line for line in ran.stderr.splitlines() if "sandbox" in line])
-    kind = json.loads((tmp_path / "cache" / "sandbox.json").read_text())["kind"]
+    kind = json.loads((own_cache / "sandbox.json").read_text())["kind"]
     assert kind == next(kind for kind in sandbox.KINDS if kind == "none" or sandbox.works(kind))
     assert len(said[0]) == 1
     assert sandbox.KINDS[kind] in said[0][0]
     assert said[1] == []
+
+
+TOOLS = {
+    "bubblewrap": (
+        *("bwrap", "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc"),
+        *("--disable-userns", "--cap-drop", "ALL", "--as-pid-1", "--die-with-parent"),
+        *("--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--bind", "/tmp", "/tmp"),
+        *("--size", "100000", "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/"),
+        *("--", "true"),
+    ),
+    "namespaces": (
+        *("unshare", "--user", "--map-root-user", "--mount", "--pid", "--net", "--ipc", "--fork"),
+        *("sh", "-c", "mount --make-rprivate / && mount -t proc proc /proc"),
+    ),
+}
+"""Commands that succeed where a kind of sandbox is allowed; they use nothing of knightfall."""
+
+
+@pytest.mark.parametrize("kind", TOOLS)
+def test_a_kind_works_where_the_system_allows_it(kind: str) -> None:
+    """The other tests skip a kind that does not work, even if knightfall is the reason."""
+    if shutil.which(TOOLS[kind][0]) is None or subprocess.run(TOOLS[kind]).returncode:
+        pytest.skip(f"this system does not allow {kind}")
+    assert sandbox.works(kind)
 
 
 def test_a_kind_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from contextlib import suppress
@@ -20,10 +21,12 @@ START = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is counted on Linux only")
 
 HEAD = """
-import ctypes, mmap, os, time
+import ctypes, mmap, os, socket, threading, time
 
-def fill(megabytes, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS):
-    memory = mmap.mmap(-1, megabytes << 20, flags=flags)
+libc = ctypes.CDLL(None)
+
+def fill(megabytes):
+    memory = mmap.mmap(-1, megabytes << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     for start in range(0, megabytes << 20, 4096):
         memory[start] = 1
     return memory
@@ -33,11 +36,10 @@ class AlphaBetaPlayer:
 """
 
 DEEDS = {
-    "shares memory": "kept = fill(1200)",
     "has children": (
         "for _ in range(3):\n"
         "    if os.fork() == 0:\n"
-        "        kept = fill(450, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n"
+        "        kept = fill(450)\n"
         "        time.sleep(100)"
     ),
     "has heirs without parents": (
@@ -45,7 +47,7 @@ DEEDS = {
         "    if os.fork() == 0:\n"
         "        os.setsid()\n"
         "        if os.fork() == 0:\n"
-        "            kept = fill(450, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n"
+        "            kept = fill(450)\n"
         "            time.sleep(100)\n"
         "        os._exit(0)"
     ),
@@ -88,7 +90,7 @@ def _is_gone(mark: str) -> bool:
         lines = []
         for process in Path("/proc").glob("[0-9]*/cmdline"):
             with suppress(OSError):
-                lines.append(process.read_text())
+                lines.append(process.read_text(errors="replace"))
         if not any(mark in line for line in lines):
             return True
         time.sleep(0.05)
@@ -98,6 +100,56 @@ def _is_gone(mark: str) -> bool:
 @pytest.mark.parametrize("deed", DEEDS)
 def test_memory_is_counted_for_all_processes(kind: str, deed: str, tmp_path: Path) -> None:
     assert fate(tmp_path, DEEDS[deed]) == "crash: used more than 1 GB of memory"
+
+
+def test_unread_data_counts_as_memory(kind: str, tmp_path: Path) -> None:
+    """Check that sockets count: what is written into them belongs to no process."""
+    if kind == "none":
+        pytest.skip("sockets are counted in a sandbox only")
+    deed = (
+        "for _ in range(25):\n"
+        "    if os.fork() == 0:\n"
+        "        kept = [socket.socketpair() for _ in range(115)]\n"
+        "        time.sleep(100)"
+    )
+    assert fate(tmp_path, deed) == "crash: used more than 1 GB of memory"
+
+
+HIDES = {
+    "shared memory": "mmap.mmap(-1, 4096)",
+    "shared memory of a device": "mmap.mmap(os.open('/dev/zero', os.O_RDWR), 4096)",
+    "sockets": "socket.socket(socket.AF_INET)",
+    "large sockets": (
+        "socket.socketpair()[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22)"
+    ),
+    "a memory file": "os.memfd_create('')",
+}
+
+
+def test_memory_that_belongs_to_no_process_is_refused(kind: str, tmp_path: Path) -> None:
+    lines = ["done = []"]
+    for name, deed in HIDES.items():
+        if kind != "none" or "device" not in name:
+            lines += ["try:", f"    {deed}; done.append({name!r})", "except OSError: pass"]
+    assert fate(tmp_path, "\n".join([*lines, "raise ValueError(done)"])).endswith("ValueError: []")
+
+
+def test_pipes_cannot_hold_much(kind: str, tmp_path: Path) -> None:
+    """Check how many bytes of unread data a process can leave in pipes, twice the usual number."""
+    deed = (
+        "ends, held = [], 0\n"
+        "try:\n"
+        "    while len(ends) < 2000: ends += os.pipe()\n"
+        "except OSError: pass\n"
+        "for end in ends[1::2]:\n"
+        "    os.set_blocking(end, False)\n"
+        "    try:\n"
+        "        while True: held += os.write(end, bytes(4096))\n"
+        "    except OSError: pass\n"
+        "raise ValueError(held >> 20)"
+    )
+    megabytes = int(fate(tmp_path, deed).rpartition(" ")[2])
+    assert 0 < megabytes <= 8
 
 
 def test_children_that_share_memory_are_not_counted_twice(kind: str, tmp_path: Path) -> None:
@@ -133,10 +185,22 @@ def test_processes_are_counted(kind: str, bomb: str, tmp_path: Path) -> None:
     assert fate(tmp_path, BOMBS[bomb]) == f"crash: started more than {most} processes"
 
 
+def test_threads_are_counted(kind: str, tmp_path: Path) -> None:
+    most = limits.MOST_PROCESSES * limits.THREADS_EACH
+    deed = (
+        "threading.stack_size(65536)\n"
+        "while True:\n"
+        "    try: threading.Thread(target=time.sleep, args=(100,), daemon=True).start()\n"
+        "    except RuntimeError: time.sleep(100)"
+    )
+    refused = kind != "none" and os.geteuid() != 0  # then the system refuses further threads
+    wanted = "timeout: " if refused else f"crash: started more than {most} threads"
+    assert fate(tmp_path, deed).startswith(wanted)
+
+
 def test_what_a_submission_uses_is_measured(tmp_path: Path) -> None:
     """Check the counts for this process, whose memory Python itself can enlarge."""
     import mmap
-    import os
 
     before = supervisor._resident(os.getpid()), supervisor._share(os.getpid())
     memory = mmap.mmap(-1, 64 << 20)

@@ -15,11 +15,12 @@ from dask_clusters import two_workers
 from helpers import need
 
 from knightfall.learning import shard_builder
-from knightfall.learning.data_settings import DataSettings
+from knightfall.learning.data import DataSettings
 from knightfall.learning.tune_settings import TuneSettings
-from knightfall.learning.tuning import tune
+from knightfall.learning.tuning import run_tuning
 
 need("pyarrow")
+pytestmark = pytest.mark.slow  # tests/isolation/test_parallel_map.py has quick ones of commands
 
 WANTED = DataSettings.of(600, 3, ["5x5"], 100)
 
@@ -67,7 +68,7 @@ def test_a_tuning_is_the_same(address: str, tmp_path: Path) -> None:
             ("dask", {"dask": address}),
             ("own", {"executor": threads}),
         ):
-            report = tune(tmp_path / name, settings, progress=False, **who).to_dict()  # type: ignore[arg-type]
+            report = run_tuning(tmp_path / name, settings, progress=False, **who).to_dict()  # type: ignore[arg-type]
             found.append((tmp_path / name / "tuning.json").read_text())
             found.append(json.dumps({**report, "folder": "", "seconds": 0}))
     assert found[:2] == found[2:4] == found[4:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,7 @@ from knightfall.learning.dataset_card import readme
 from knightfall.learning.fit_reply_model import ChancesReport, ReplyLikelihoods
 from knightfall.learning.fitting import FitReport
 from knightfall.learning.tune_report import Confirmation, Step, TuneReport
-from knightfall.learning.tune_settings import TuneSettings
-from knightfall.learning.weight_vectors import Sum, numbers, read_sum
+from knightfall.learning.tune_settings import Sum, TuneSettings, numbers, read_sum
 from knightfall.opponents.opponent_models import FEATURE_NAMES, OPPONENTS, Chances
 from knightfall.statistics.pairs import of_pairs
 
@@ -223,10 +223,22 @@ def test_a_confirmation_s_figures_stand_under_their_headings() -> None:
         }
         for one in told
     ]
+    assert "; LLR: log-likelihood ratio" in str(found)
     assert [one["pairs"] for one in told] == [[11, 42, 37], [15, 40, 19]]
     figures = of_pairs((11, 0, 42, 0, 37))
     for key in ("score", "low", "high", "elo", "elo_error", "nelo", "nelo_error"):
         assert told[0][key] == getattr(figures, key)
+
+
+def test_a_gain_at_one_budget_only_is_told_beside_the_verdict() -> None:
+    found = tuned()
+    first, second = found.confirmations
+    found.confirmations = [first, replace(second, verdict="nothing was gained")]
+    assert found.words == (
+        "Nothing was gained: at nodes=210 the given weights are as good; a gain of -4 normalized "
+        "Elo explains the results better than a gain of 25. The tuned weights are better only at "
+        "nodes=70. The weights as given are kept."
+    )
 
 
 def test_a_tuning_tells_its_settings_and_generations_in_their_places() -> None:

@@ -19,9 +19,9 @@ from positions import files, images, positions
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.learning import data, data_settings, shard_builder
-from knightfall.learning.data import read_shard, write_shard
-from knightfall.learning.data_settings import DEFAULT_SHARES, DataSettings, version
+from knightfall.learning import data, shard_builder
+from knightfall.learning import dataset_card as data_card
+from knightfall.learning.data import DEFAULT_SHARES, DataSettings, read_shard, version, write_shard
 from knightfall.learning.shard_builder import build_columns
 from knightfall.learning.split import SPLITS, class_splits, classes
 from knightfall.position import Position
@@ -154,6 +154,49 @@ def test_the_files_are_parquet_that_others_can_read(made: Path) -> None:
     )
 
 
+def test_the_description_for_other_tools_names_every_column(made: Path) -> None:
+    import pyarrow.parquet as parquet
+
+    about = json.loads((made / data_card.CROISSANT).read_text())
+    (records,) = about["recordSet"]
+    columns = {
+        one["name"]: one["dataType"]
+        for one in records["field"]
+        if "column" in one["source"]["extract"]
+    }
+    kinds = {"int8": "cr:Int8", "uint8": "cr:UInt8", "uint16": "cr:UInt16", "uint32": "cr:UInt32"}
+    kinds |= {"uint64": "cr:UInt64"}
+    schema = parquet.read_schema(made / "4x4-00000.parquet")
+    assert columns == {one.name: kinds.get(str(one.type), "sc:Text") for one in schema}
+    assert f"{WANTED.positions:,} positions" in records["description"]
+    card = json.loads((made / "card.json").read_text())
+    assert about["description"].endswith(f"Made by: {card['command']}")
+
+
+@pytest.mark.slow
+def test_mlcroissant_reads_the_same_positions(made: Path) -> None:
+    croissant = pytest.importorskip("mlcroissant", reason="it validates the description")
+    loaded = croissant.Dataset(jsonld=str(made / data_card.CROISSANT))
+    issues = loaded.metadata.issues
+    assert not issues.errors
+    assert [one for one in issues.warnings if "datePublished" not in one] == []
+    ours: dict[str, list[object]] = {name: [] for name in ("board", *data.NUMBERS, *data.WORDS)}
+    for shard in sorted(WANTED.shards(), key=lambda one: one.name):
+        columns, agents = read_shard(made, WANTED, shard)
+        ours["board"] += [shard.board] * shard.positions
+        for name in data.NUMBERS:
+            ours[name] += columns[name].tolist()
+        for name in data.WORDS:
+            words = SPLITS if name == "split" else agents
+            ours[name] += [words[code] for code in columns[name]]
+    theirs: dict[str, list[object]] = {name: [] for name in ours}
+    for record in loaded.records("positions"):
+        for name in ours:
+            value = record[f"positions/{name}"]
+            theirs[name].append(value.decode() if isinstance(value, bytes) else int(value))
+    assert theirs == ours
+
+
 # -- repeated and resumed builds -----------------------------------------------------------------
 
 
@@ -230,7 +273,7 @@ def test_other_settings_are_refused_and_named(made: Path) -> None:
 def test_a_set_of_another_version_is_read_but_not_gone_on_with(
     copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(data_settings, "version", lambda: "0.0.1+other")
+    monkeypatch.setattr(data, "version", lambda: "0.0.1+other")
     said = refused("learn", "data", str(copy), *ARGS)
     assert f"version {version()}, not 0.0.1+other" in said
     assert len(data.read(copy, "test")) > 0
@@ -378,12 +421,12 @@ def test_the_command_makes_the_same_settings() -> None:
         words = wanted.command("x y").split("'x y' ")[1].split()
         given = {words[at]: words[at + 1] for at in range(0, len(words), 2)}
         boards = [words[at + 1] for at in range(0, len(words), 2) if words[at] == "--board"]
-        shard = int(given.get("--shard", data_settings.SHARD))
+        shard = int(given.get("--shard", data.SHARD))
         again = DataSettings.of(int(given["--positions"]), int(given["--seed"]), boards, shard)
         assert again == wanted
 
 
 def test_the_help_tells_the_defaults_of_the_settings() -> None:
     told = run("learn", "data", "--help").stdout
-    assert f"[default: {data_settings.SHARD}]" in told
-    assert f"[default: {data_settings.POSITIONS}]" in told
+    assert f"[default: {data.SHARD}]" in told
+    assert f"[default: {data.POSITIONS}]" in told

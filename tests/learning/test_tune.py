@@ -15,7 +15,7 @@ import pytest
 from agent_strategies import EXPRESSIONS
 from cli_runner import answer, refused, run, stderr_of
 from helpers import need
-from hypothesis import given
+from hypothesis import example, given
 from naive import NAIVE
 from positions import images
 
@@ -28,16 +28,18 @@ from knightfall.heuristics.expression import Expression, parse_heuristic
 from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.learning import tune_report, tune_settings, tuning
 from knightfall.learning.split import class_splits, classes
-from knightfall.learning.tune_settings import TuneSettings, sample, starts
-from knightfall.learning.tuning import Optimiser, generation_plan, tune
-from knightfall.learning.weight_vectors import (
+from knightfall.learning.tune_settings import (
+    TuneSettings,
     decimal,
     measured,
     numbers,
     rounded,
+    sample,
+    starts,
     with_numbers,
     written,
 )
+from knightfall.learning.tuning import Optimiser, generation_plan, generations_kept, run_tuning
 from knightfall.position import Position
 from knightfall.solver.atlas import canonical
 
@@ -63,7 +65,7 @@ def asked(expression: str = WRONG, **other: Any) -> TuneSettings:
 def tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run a tuning whose files the tests only read; return its folder."""
     folder = tmp_path_factory.mktemp("tuning") / "tuned"
-    tune(folder, asked(), progress=False)
+    run_tuning(folder, asked(), progress=False)
     return folder
 
 
@@ -119,7 +121,9 @@ def test_where_there_is_nothing_to_gain_it_says_so_and_keeps_the_start(tmp_path:
 
 def test_what_cannot_be_told_is_not_claimed(tmp_path: Path) -> None:
     wanted = asked("improved+0*null", sprt=(0, 5), generations=1, population=4)
-    report = tune(tmp_path / "out", wanted, progress=False)
+    assert generations_kept(tmp_path / "out", wanted) == 0
+    report = run_tuning(tmp_path / "out", wanted, progress=False)
+    assert generations_kept(tmp_path / "out", wanted) == 1
     assert report.verdict == "cannot tell"
     assert "Cannot tell: all 214 positions were played at nodes=60 and nodes=120" in report.words
     assert report.kept == report.settings.given
@@ -160,9 +164,9 @@ def test_users_heuristics_and_other_opponents(tmp_path: Path) -> None:
         "    return float(count(moves(board, open, me)))\n"
     )
     term = f"{tmp_path / 'mine.py'}:cosy"
-    how: Any = {"generations": 1, "population": 4, "pairs": 3}
+    how: Any = {"generations": 1, "population": 4, "pairs": 3, "sprt": (0, 300)}
     wanted = asked(f"{term} - improved", against=("start", "greedy(improved)"), **how)
-    report = tune(tmp_path / "out", wanted, progress=False)
+    report = run_tuning(tmp_path / "out", wanted, progress=False)
     told = json.loads((tmp_path / "out" / "tuning.json").read_text(encoding="utf-8"))
     assert [sum(one) for one in told["generations"][0]["counts"]] == [6] * 4
     assert str(report.kept.terms[0][1]) == term
@@ -170,15 +174,15 @@ def test_users_heuristics_and_other_opponents(tmp_path: Path) -> None:
         file.write("# edited\n")
     again = asked(f"{term} - improved", against=wanted.against, **how)
     with pytest.raises(KnightfallError, match=r"mine\.py was edited"):
-        tune(tmp_path / "out", again, progress=False)
+        run_tuning(tmp_path / "out", again, progress=False)
 
 
 # -- repeated and resumed tunings ----------------------------------------------------------------
 
 
 def test_two_workers_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = asked(generations=2, population=4)
-    tune(tmp_path / "one", wanted, progress=False)
+    wanted = asked(generations=2, population=4, pairs=8, sprt=(0, 300))
+    run_tuning(tmp_path / "one", wanted, progress=False)
     confirm = tuning.confirmed
 
     def here(*given: Any) -> Any:
@@ -188,7 +192,7 @@ def test_two_workers_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         return confirm(*what, RunnerOptions(workers=0), progress)
 
     monkeypatch.setattr(tuning, "confirmed", here)
-    tune(tmp_path / "two", wanted, workers=2, progress=False)
+    run_tuning(tmp_path / "two", wanted, workers=2, progress=False)
     assert texts(tmp_path / "two") == texts(tmp_path / "one")
 
 
@@ -339,6 +343,7 @@ def test_weights_inside_stages_and_thresholds_are_free() -> None:
 
 
 @given(EXPRESSIONS)
+@example(parse_heuristic(f"center+phase*{STAGED.removeprefix('2*')}"))
 def test_an_expression_with_its_own_numbers_is_itself(expression: Expression) -> None:
     values = [one.value for one in numbers(expression)]
     if all(1000 % one.value.denominator == 0 for one in numbers(expression) if one.term is None):
@@ -348,7 +353,8 @@ def test_an_expression_with_its_own_numbers_is_itself(expression: Expression) ->
 def test_a_strategy_that_shifts_is_tuned(tmp_path: Path) -> None:
     """Check the tuning of an expression with stages, whose second stage has the wrong sign."""
     text = "stage(0.5: improved, -improved)+0.1*phase*near_edges"
-    done = run("learn", "tune", text, str(tmp_path / "tuned"), *SMALL)
+    few = "--generations", "1", "--population", "4", "--pairs", "5", "--sprt", "0,300"
+    done = run("learn", "tune", text, str(tmp_path / "tuned"), *SMALL, *few)
     assert done.exit_code == 0, done.output
     assert "start of stage 2" in done.output
     found = json.loads((tmp_path / "tuned" / "result.json").read_text(encoding="utf-8"))

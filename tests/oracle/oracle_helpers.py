@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from naive_solver import plies_to_end
-from typer.testing import CliRunner, Result
 
 from knightfall.board import Board
-from knightfall.cli.app import app
 from knightfall.position import Position
 
 BOARD = Board.of(4, 5)
@@ -18,7 +16,3 @@ def mover_wins(position: Position) -> bool:
 
 def naive_winning_moves(position: Position) -> list[str]:
     return [move for move in position.legal_moves if not mover_wins(position.play(move))]
-
-
-def run(*args: str, input: str | None = None) -> Result:
-    return CliRunner().invoke(app, list(args), input=input)

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_runner import refused, run
 from helpers import random_game
-from oracle_helpers import BOARD, mover_wins, naive_winning_moves, run
+from oracle_helpers import BOARD, mover_wins, naive_winning_moves
 
 import knightfall as kf
 from knightfall.notation import Scoresheet
 from knightfall.oracle import annotate as annotate_module
-from knightfall.oracle.annotate import Annotation, annotate, progress_total
+from knightfall.oracle.annotate import Annotation, annotate, chart_lines, chart_svg, progress_total
 from knightfall.oracle.grade import grade
-from knightfall.oracle.winner_chart import chart_lines, chart_svg
 from knightfall.position import Position, other
 from knightfall.solver.solve import Solver
 
@@ -70,6 +70,8 @@ def test_annotations_of_random_games_agree_with_the_plain_solver(seed: int) -> N
     assert annotation.game.winner == line[-1].winner
     assert heard == sorted(heard)
     assert heard[-1] == progress_total(annotation.game)
+    begun = Scoresheet.played(line[0], moves[:3])
+    assert progress_total(begun) == sum(len(one.legal_moves) for one in line[:3])
     # From the middle of the game on nothing changes but the numbers.
     later = annotate(Scoresheet.played(line[4], moves[4:]))
     assert later.winners == annotation.winners[4:]
@@ -279,16 +281,6 @@ def answer(*args: str, input: str | None = None) -> Any:
     result = run(*args, input=input)
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
-
-
-def refused(*args: str, input: str | None = None) -> str:
-    result = run(*args, input=input)
-    said = [line for line in result.stderr.splitlines() if "compiling for this" not in line]
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert len(said) == 1
-    assert said[0].startswith("knightfall: ")
-    return said[0]
 
 
 def test_grade_tells_what_the_oracle_found() -> None:

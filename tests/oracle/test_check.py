@@ -76,6 +76,8 @@ def test_a_sound_heuristic() -> None:
         *("deterministic", "raises", "finite", "symmetric", "zero-sum", "compiled"),
         *("cost", "truth"),
     ]
+    same = "yes: the same when asked again in another order"  # no other process knows it
+    assert found(check, "deterministic").text == same
     assert found(check, "zero-sum").text.startswith("yes")
     assert found(check, "compiled").text == "yes"
     assert check.truth is not None
@@ -209,6 +211,35 @@ def test_one_that_does_not_return_somewhere(monkeypatch: pytest.MonkeyPatch) -> 
     assert found(check, "compiled").text.startswith("no, it runs as plain Python: line ")
 
 
+@pytest.mark.parametrize("seconds", [1e-5, 4e-5, 1e-4, 1.0])
+def test_the_slower_a_heuristic_the_fewer_positions(
+    seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check the number of positions for a heuristic that takes `seconds` for both players."""
+    now = 0.0
+
+    class Timed:
+        def __init__(self, viewpoints: list[Any]) -> None:
+            self.positions = len(viewpoints) / 2
+
+        def evaluate(self, ready: Any) -> None:
+            nonlocal now
+            now += 1000.0  # it is compiled
+
+        def run(self, ready: Any) -> None:
+            nonlocal now
+            now += seconds * self.positions
+
+    monkeypatch.setattr(check_module, "Batch", Timed)
+    monkeypatch.setattr(check_module.time, "perf_counter", lambda: now)
+    positions = sample(Board.of(4, 5), 30)
+    # A rectangle has four symmetries. Beside them there are two evaluations, and three timings.
+    affordable = check_module.SECONDS / (9 * seconds)
+    found = check_module._affordable(evaluator("improved"), positions)
+    assert found == pytest.approx(max(check_module.FEWEST, affordable), abs=1.0)
+    assert (found == check_module.FEWEST) == (affordable < check_module.FEWEST)
+
+
 def test_one_whose_numbers_are_too_big_for_machine_code() -> None:
     def big(board: Any, open: Any, me: Any, opp: Any, to_move: Any) -> float:
         total = 1
@@ -236,6 +267,8 @@ def test_the_command(tmp_path: Path) -> None:
     told = json.loads(good.stdout)
     assert (told["ok"], told["board"], told["heuristic"]) == (True, "4x5", f"{file}:good")
     assert set(told["findings"]["finite"]) == {"ok", "text", "example"}
+    same = "yes: the same when asked again in another order and in another process"
+    assert told["findings"]["deterministic"]["text"] == same
     assert told["truth"]["null"] == {"auc": 0.5, "error": 0.0}
     assert told["cost"]["ratio"] == told["cost"]["nanoseconds"] / told["cost"]["improved"]
     bad = run("check", f"{file}:bad", "--board", "5x5")

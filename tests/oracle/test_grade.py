@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_runner import run
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle_helpers import BOARD, mover_wins, naive_winning_moves, run
+from oracle_helpers import BOARD, mover_wins, naive_winning_moves
 
 from knightfall import KnightfallError
 from knightfall.agents import Agent, agent
@@ -27,17 +28,17 @@ from knightfall.board import Board
 from knightfall.openings import openings
 from knightfall.oracle import grade as grade_module
 from knightfall.oracle.grade import Grade, grade
-from knightfall.oracle.grade_statistics import (
-    Scored,
-    auc,
-    clustered_error,
-    quantile_bins,
-)
 from knightfall.oracle.graded_games import Analyst, draw_openings, phase_of, records_of
 from knightfall.position import Position
 from knightfall.search.budget import Report
 from knightfall.solver.solve import Solver
-from knightfall.statistics.rates import Share
+from knightfall.statistics.rates import (
+    Scored,
+    Share,
+    auc,
+    clustered_error,
+    quantile_bins,
+)
 
 PATIENCE = 120
 
@@ -180,7 +181,7 @@ def test_what_only_this_process_knows_is_not_asked_of_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(Agent, "is_process_local", True)
-    with pytest.raises(KnightfallError, match="was declared in this process"):
+    with pytest.raises(KnightfallError, match="is a function of this process"):
         grade("greedy(open)", openings=2, board=BOARD, workers=2)
 
 

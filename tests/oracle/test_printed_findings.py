@@ -21,10 +21,9 @@ from knightfall.oracle.check import (
     _cost_result,
     _truth_result,
 )
-from knightfall.oracle.grade import FirstBlunder, Grade, Reliability, WinsKept
-from knightfall.oracle.grade_statistics import Auc, Bin
+from knightfall.oracle.grade import FirstBlunder, Grade, Reliability, WinsKept, wins_kept_by_kind
 from knightfall.position import Position
-from knightfall.statistics.rates import Share
+from knightfall.statistics.rates import Auc, Bin, Share
 
 # -- grade -----------------------------------------------------------------------------------
 
@@ -81,6 +80,11 @@ def test_wins_kept_stand_under_their_headings() -> None:
         "at_random": 0.456,
     }
     assert low < 251 / 327 < high
+
+
+def test_all_decisions_come_first_then_roles_then_phases_as_a_game_goes() -> None:
+    kinds = ["overall", "hunter", "runner", "opening", "middle", "end"]
+    assert list(wins_kept_by_kind([])) == kinds
 
 
 def test_a_grade_s_heading_and_counts_are_told_in_their_places() -> None:
@@ -292,6 +296,7 @@ def test_shares_stand_under_their_headings() -> None:
         if one["share"]
     ]
     assert bars == ["│████████████", "███│"]
+    assert f"-0.750  {'███│':>13}\n" in f"{found}\n"
     assert [(one["name"], one["count"], one["weight"]) for one in told["shares"]] == [
         ("reach", 3.0, -0.25),
         ("near", 7.0, 0.5),

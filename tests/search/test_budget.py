@@ -258,14 +258,13 @@ def test_a_forked_child_has_a_stopwatch_of_its_own() -> None:
     assert finished.stdout == "[0, 0, 0] True\n", finished.stderr
 
 
-@pytest.mark.parametrize("text", ["id(improved, depth=64)", "minimax(improved, depth=30)"])
-def test_a_person_can_interrupt_a_search_that_never_ends(text: str) -> None:
+def test_a_person_can_interrupt_a_search_that_never_ends() -> None:
     finished = run(
         f"""
         import os, signal, threading
         from knightfall import Position, agent
         position = Position.from_fen({ENDLESS.fen!r})
-        thinker = agent({text!r}).prepare()
+        thinker = agent("id(improved, depth=64)").prepare()
         try:
             threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
             thinker.choose(position)

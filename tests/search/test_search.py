@@ -607,6 +607,16 @@ def test_placement_with_symmetry_finds_what_it_finds_without(id: str) -> None:
     assert saved > 0
 
 
+def test_symmetry_saves_half_of_the_nodes_of_placement() -> None:
+    """Check that images are merged after both placements: merged after one, they save 40 %."""
+    start, careful = Position.start(4, 4), replace(evaluator("improved"), symmetric=False)
+    with_symmetry, without = (
+        run_search(start, SEARCHES["deepening"], heuristic, Budget(depth=5)).nodes
+        for heuristic in (evaluator("improved"), careful)
+    )
+    assert with_symmetry < 0.55 * without
+
+
 @pytest.mark.parametrize("id", ["improved", "center", "center_pull", "open_cluster", "open-center"])
 def test_placement_by_deepening_equals_plain_alphabeta(id: str) -> None:
     for position, depth in [

@@ -266,11 +266,8 @@ def test_reflection_by_command(
 # -- damage ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "small"), [("3x4", 500), ("3x3", WRITTEN_OUT)])
-def test_any_flipped_bit_is_refused(
-    name: str, small: int, judge: Callable[[bytes], Verdict]
-) -> None:
-    data = certificate(name, small).text.encode("ascii")
+def test_any_flipped_bit_is_refused(judge: Callable[[bytes], Verdict]) -> None:
+    data = certificate("3x4").text.encode("ascii")
     judge(data)
     for at in range(len(data)):
         for bit in range(8):

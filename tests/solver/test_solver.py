@@ -518,6 +518,22 @@ def test_no_answer_depends_on_what_was_asked_before(threads: int) -> None:
         assert knows.line(position, plies) == pv, position.fen
 
 
+def test_a_length_that_is_known_is_not_searched_again() -> None:
+    """Check that a question asked again needs hardly a node; only reflections are seen anew."""
+    board = Board.of(6, 6)
+    asked, first, again = engine(board), 0, 0
+    for position in random_positions(6, 6, 20, 3, min_placed=2):
+        if position.winner is None and len(position.open) >= careful_from(board):
+            for within in (5, 8):
+                before = asked.nodes
+                told = asked.ends_within(position, within)
+                between = asked.nodes
+                assert asked.ends_within(position, within) == told
+                first, again = first + between - before, again + asked.nodes - between
+    assert again < first / 20
+    assert first > 100
+
+
 def test_one_thread_searches_the_same_nodes_every_time() -> None:
     for position, _ in zip(samples(), range(30), strict=False):
         one, two = (solve(position, atlas=False) for _ in range(2))

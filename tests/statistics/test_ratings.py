@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knightfall.errors import KnightfallError
-from knightfall.statistics.bradley_terry import BradleyTerryFit, _seat_is_unlimited
+from knightfall.statistics.bradley_terry import BradleyTerryFit, _groups, _seat_is_unlimited
 from knightfall.statistics.ratings import (
     FIRSTS,
     LL,
@@ -142,6 +142,16 @@ def test_with_a_seat_it_agrees_with_a_blind_search(seed: int) -> None:
     assert ratings.seat_error == pytest.approx(1.959964 * math.sqrt(known[4, 4]), rel=1e-3)
     variance = known[0, 0] + known[1, 1] - 2 * known[0, 1]
     assert ratings.difference(0, 1)[1] == pytest.approx(1.959964 * math.sqrt(variance), rel=1e-3)
+
+
+def test_the_fit_is_where_likelihood_and_prior_together_are_greatest() -> None:
+    model = BradleyTerryFit(np.array([[0.0, 9], [3, 0]]), np.array([[0.0, 10], [10, 0]]), True)
+    assert np.abs(model.theta).min() > 0.1
+    slope = [
+        model._value(model.theta + step) - model._value(model.theta - step)
+        for step in np.eye(3) * 1e-3
+    ]
+    assert np.array(slope) / 2e-3 == pytest.approx(np.zeros(3), abs=1e-5)
 
 
 def test_truth_is_found() -> None:
@@ -306,6 +316,17 @@ def test_seats_without_limit_are_those_that_contradict_no_result() -> None:
         assert _seat_is_unlimited(won > 0, played - won > 0) == any(found)
         unlimited += any(found)
     assert 30 < unlimited < 120
+
+
+def test_groups_are_strongly_connected_components() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        n = int(rng.integers(1, 9))
+        beat = rng.random((n, n)) < rng.choice([0.1, 0.2, 0.4])
+        beat |= np.eye(n, dtype=np.bool_) & bool(rng.integers(0, 2))  # agents play themselves, too
+        _, known = scipy.sparse.csgraph.connected_components(beat, connection="strong")
+        found = _groups(beat)
+        assert (np.equal.outer(found, found) == np.equal.outer(known, known)).all()
 
 
 def test_a_seat_that_wins_everything() -> None:

@@ -142,6 +142,8 @@ def test_few_and_one_sided_results_are_defined() -> None:
         assert lost.elo == lost.nelo == -math.inf
         assert won.los == 1 - 0.5 ** (wins + 1)
         assert lost.los == 0.5 ** (wins + 1)
+        for one in (won, lost):  # a 95 % interval is as wide as 2 · 1.96 standard errors
+            assert one.se == pytest.approx((one.high - one.low) / 3.91993, rel=1e-5)
         # Wilson's interval shows the uncertainty of a small sample.
         assert won.high == 1
         assert won.low == pytest.approx(wins / (wins + 1.959964**2))

@@ -8,6 +8,7 @@ import inspect
 import math
 import random
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,6 +41,11 @@ ALWAYS = {"coded:longest_win", "coded:longest_win_difference"}
 SEARCHING = {id for id in CODED if "main" in id and "less" not in id} | ALWAYS
 
 PUBLISHED_RATIO = "7/7/3*3/4N*1/1*2*1*/2n*3/5*1 b"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    return Files(tmp_path)
 
 
 def value(id: str, position: Position, side: Side, blanks: int = 0) -> float:

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 import scipy
 
+from knightfall.display.numbers import signed
 from knightfall.errors import KnightfallError
+from knightfall.kernel import rules
 from knightfall.oracle.graded_games import PHASES
 from knightfall.statistics.pairs import difference
 from knightfall.statistics.rates import Share
@@ -33,6 +35,7 @@ from knightfall.studies.comparisons import Range, chance, compare_scores, compar
 from knightfall.studies.computed_facts import FACTS, FactInputs, judge_fact, judge_prevention
 from knightfall.studies.oracle_grades import choice_positions, choices, choosing_heuristics
 from knightfall.studies.plans import PLIES, SIZES
+from knightfall.studies.playing_conditions import Condition
 from knightfall.studies.published import (
     CHANCE,
     Claim,
@@ -462,6 +465,24 @@ def test_facts_can_turn_out_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     assert slow.verdict == "does not hold"
 
 
+def test_evaluations_that_take_too_long_are_counted_by_phase(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    late = {"opening": facts.GAMES, "middle": facts.GAMES // 2, "end": 0}
+    monkeypatch.setattr(
+        facts, "positions_of_phase", lambda phase: [at < late[phase] for at in range(facts.GAMES)]
+    )
+    monkeypatch.setattr(rules, "words", lambda is_late: (is_late, 0, 0))
+    monkeypatch.setattr(
+        facts, "tree_size", lambda board, is_late, mover, waiter, most: most * is_late
+    )
+    found = facts.values_in_time(Condition())
+    names = ("in the opening", "in the middle game", "near the end")
+    assert [found.numbers[f"late {name}"] for name in names] == [100, 50, 0]
+    for name, interval in zip(names, ("99 to 100", "44 to 56", "0 to 1"), strict=True):
+        assert f"{name} ({interval})" in found.words
+
+
 # -- with and without a precaution -----------------------------------------------------------
 
 
@@ -484,7 +505,8 @@ def test_a_precaution_is_judged_by_contrast(
     shares = [Share(round(rate * games), games) for rate in (careful, careless)]
     found = judge_prevention(*shares)
     assert found.verdict == expected
-    assert found.difference == pytest.approx(100 * (careless - careful), abs=0.5)
+    assert found.difference == pytest.approx(100 * (careless - careful))
+    assert f"{signed(100 * (careless - careful), 1)} points" in found.words
     assert found.low is not None
     assert found.high is not None
     assert found.low <= found.difference <= found.high
@@ -498,6 +520,7 @@ def test_a_precaution_is_judged_by_contrast(
 def test_the_interval_of_two_shares_is_newcombe_s() -> None:
     """Compare with Newcombe 1998, method 10, example (a): 56 of 70 less 48 of 80."""
     found = judge_prevention(Share(48, 80), Share(56, 70))
+    assert found.difference == pytest.approx(20.0)
     assert (found.low, found.high) == pytest.approx((5.24, 33.39), abs=0.01)
 
 

@@ -16,11 +16,17 @@ import scipy
 from knightfall.agents import parse_agent
 from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
-from knightfall.studies import condition_likelihood as trials
 from knightfall.studies import fit_conditions as fitting
-from knightfall.studies.condition_likelihood import Prediction, predict
+from knightfall.studies import playing_conditions as trials
 from knightfall.studies.fit_conditions import as_json, choose_condition, read_fits, recorded_fits
-from knightfall.studies.playing_conditions import Condition, known_condition, plausible, variants
+from knightfall.studies.playing_conditions import (
+    Condition,
+    Prediction,
+    known_condition,
+    plausible,
+    predict,
+    variants,
+)
 from knightfall.studies.printed_tables import PrintedTable, read_cell
 from knightfall.studies.published import Study, studies
 

@@ -23,6 +23,7 @@ from knightfall.studies.common_sections import (
 )
 from knightfall.studies.comparisons import MARKS
 from knightfall.studies.plans import TITLES
+from knightfall.studies.studies_charts import grade_chart
 from knightfall.studies.studies_report import StudiesReport
 from knightfall.studies.study_section import printed_section, study_section, wishes_section
 
@@ -371,6 +372,19 @@ def test_the_league_stands_under_its_headings() -> None:
         }
         for budget, one in league["correlations"].items()
     ]
+
+
+def test_the_chart_of_grades_has_the_ratings_at_equal_nodes() -> None:
+    league = report().league
+    assert league is not None
+    elo = {row.heuristic: row.elo for row in league.ratings["nodes"]}
+    axes = grade_chart(league).axes[0]
+    assert axes.get_title("left").startswith(
+        f"Spearman {league.correlations['nodes'].spearman:.2f}"
+    )
+    named = {text.get_text(): text.xy[1] for text in axes.texts if text.get_text()}
+    assert named == {name: elo[name] for name in named}
+    assert len(named) > 2
 
 
 def test_needed_games_stand_under_their_numbers() -> None:

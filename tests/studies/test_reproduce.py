@@ -27,6 +27,7 @@ from arena_helpers import fake_pair
 from chart_runs import naive_pairs
 from typer.testing import CliRunner
 
+import knightfall as kf
 from knightfall.arena import api
 from knightfall.arena.plan import Entrant, Plan, tournament_matches
 from knightfall.arena.store import Store
@@ -36,6 +37,7 @@ from knightfall.position import Position
 from knightfall.studies import oracle_grades as grades
 from knightfall.studies import plans
 from knightfall.studies.claims import ONCE, meaning
+from knightfall.studies.commands import PAIRS, reproduce
 from knightfall.studies.common_sections import needed_section
 from knightfall.studies.comparisons import MARKS
 from knightfall.studies.document import rendered
@@ -45,7 +47,6 @@ from knightfall.studies.oracle_grades import HeuristicGrade
 from knightfall.studies.playing_conditions import Condition
 from knightfall.studies.published import Claim, read_studies, studies
 from knightfall.studies.report_builder import correlation
-from knightfall.studies.reproduce import PAIRS, reproduce
 from knightfall.studies.run_results import (
     TOURNAMENT_SIZES,
     NeededGames,
@@ -75,6 +76,13 @@ def run(folder: Path, *args: str, code: int = 0) -> Any:
     return found
 
 
+@pytest.fixture
+def small_league(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave four heuristics in the league: with all, it plays a hundred times as many games."""
+    some = ("improved", "open", "bfs_reach", "main")
+    monkeypatch.setattr(plans, "league_heuristics", lambda chosen: some)
+
+
 @pytest.fixture(scope="module")
 def all_studies(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run every study at every budget with very few games and without charts."""
@@ -94,6 +102,7 @@ def deeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.usefixtures("small_league")
 def test_without_matplotlib_all_but_the_charts_is_written(tmp_path: Path) -> None:
     args = ["lookahead", "--pairs", "2", "--budget", "course", "--workers", "0", "--no-grades"]
     with pytest.MonkeyPatch.context() as patch:  # mock.patch.dict would drop new imports
@@ -544,6 +553,7 @@ def files(folder: Path) -> dict[str, str]:
     return found
 
 
+@pytest.mark.usefixtures("small_league")
 def test_same_seed_same_report_after_any_interruption(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -602,6 +612,11 @@ def test_bad_input_is_one_line(tmp_path: Path, args: list[str], said: str) -> No
     found = run(tmp_path, *args, code=2)
     assert said in found.output
     assert len(found.output.strip().splitlines()) == 1
+
+
+def test_the_name_of_one_study_is_no_list_of_letters() -> None:
+    with pytest.raises(kf.KnightfallError, match="unknown study 'staggered'"):
+        kf.reproduce("staggered")
 
 
 def test_an_output_that_cannot_be_is_told_first(tmp_path: Path) -> None:

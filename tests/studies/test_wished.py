@@ -6,7 +6,8 @@ import json
 import math
 import random
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import naive
 import numpy as np
@@ -28,6 +29,8 @@ from knightfall.kernel.rules import geometry
 from knightfall.position import Position, Side
 from knightfall.search.budget import LEAF_STEP_LIMIT, Budget
 from knightfall.search.run_search import SEARCHES, run_search
+from knightfall.studies.report_builder import wish_report
+from knightfall.studies.run_results import Tournament
 
 SIDES: tuple[Side, Side] = ("w", "b")
 START = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
@@ -276,3 +279,40 @@ def test_explaining_the_other_side() -> None:
     error = refused("eval", "--heuristic", "learned_linear", "--explain", "--for", "b", START.fen)
     assert "explained only for the side to move, which is w in" in error
     assert np.isfinite(found.value)
+
+
+def tournament_with(heuristics: tuple[str, ...], openings: int, seed: int) -> Tournament:
+    """Return a tournament of made-up scores against two opponents."""
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 3, (len(heuristics), 2, openings)).astype(np.int8)
+    shares = rng.uniform(0, 100, (3, len(heuristics), 2))
+    return Tournament(heuristics, ("a", "b"), scores, *shares)
+
+
+@pytest.mark.parametrize("openings", [20, 30])
+@pytest.mark.parametrize("own", [("new",), ("new", "old"), ("other",)])
+def test_a_wish_is_compared_with_what_the_study_played(own: tuple[str, ...], openings: int) -> None:
+    """Compare the report with sums in plain Python, over the openings that both have."""
+    study, wished = tournament_with(("old",), 25, 1), tournament_with(own, openings, 2)
+    asked: Any = SimpleNamespace(
+        wish="better", where="page 1", commands=("x",), finding="", budgets=("nodes", "course"),
+        comparisons=[SimpleNamespace(who="new", than=("old",), found_by="learn")],
+    )  # fmt: skip
+    played: Any = {"time": study, "nodes": study}
+    report = wish_report(asked, cast(Any, None), played, {"nodes": wished})
+    (found,) = report.comparisons
+    assert (report.wish, report.where, report.commands) == ("better", "page 1", ("x",))
+    assert (found.who, found.than, found.found_by) == ("new", "old", "learn")
+    if "new" not in own:
+        assert found.gaps == {}
+        return
+    assert list(found.gaps) == list(found.rates) == list(found.given_up) == ["nodes"]
+    new = wished.scores[0]
+    old = wished.scores[1] if "old" in own else study.scores[0]
+    leads = [
+        sum(int(new[at, opening]) - int(old[at, opening]) for at in (0, 1)) / 4
+        for opening in range(min(25, openings))
+    ]
+    assert found.gaps["nodes"].points == pytest.approx(100 * sum(leads) / len(leads))
+    assert found.rates["nodes"].rate == pytest.approx(50 * new.sum() / new.size)
+    assert found.given_up["nodes"] == pytest.approx(sum(wished.forfeits[0]) / 2)

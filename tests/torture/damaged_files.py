@@ -49,8 +49,8 @@ from knightfall.solver import atlas
 from knightfall.solver.atlas_build import Builder
 from knightfall.solver.certificate import certify
 from knightfall.solver.verify import Refused, verify
-from knightfall.studies import condition_likelihood as trials
 from knightfall.studies import oracle_grades as grades
+from knightfall.studies import playing_conditions as trials
 from knightfall.studies.fit_conditions import read_fits
 from knightfall.studies.node_costs import read_costs, read_student_costs
 from knightfall.studies.playing_conditions import Condition
@@ -234,7 +234,7 @@ def _lessons() -> bytes:
     whole = Lessons(
         kept=9, choices=12, error=None, chance=0.5, unusual={"crash": (2, "line 3: KeyError")},
         resigned=3, resigned_won=1, tries=8, saved=2,
-        blunders=(Blunder(fen, "MM_Open", 7, "a4", 12, "b3", 13, 2),),
+        blunders=(Blunder(fen, "MM_Open", 7, "a4", 12, "b3", 13, 2, opening=fen),),
         opinion=Opinion(5.5, 12, 0.4, deepest),
     )  # fmt: skip
     return json_line(game_lessons.to_dict(whole)).encode()
@@ -369,7 +369,7 @@ def _read_trials(path: Path) -> None:
     path.replace(path.with_name("trials.json"))
     counts = trials._TrialsFile().get(_tried())
     if counts is not None:
-        assert trials._prediction(TRIED[0], counts).rates.shape == (4, 7)
+        assert trials._prediction(_tried(), counts).rates.shape == (4, 7)
 
 
 def _read_grades(path: Path) -> None:

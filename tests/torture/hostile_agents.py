@@ -282,7 +282,7 @@ BAD_TALK = (
         "agent_protocol.asdict = lambda report: {**real(report), 'pv': ['\\x1b[2J'] * 9}\n"
         "return position.legal_moves[0]",
         "crash",
-        "with unknown cells",
+        "has unknown cells",
     ),
     Hostile(
         "says too little",
@@ -514,10 +514,13 @@ BAD_NEIGHBOURS = (
         "asks the system for more",
         "done = [libc.unshare(0x10000000), libc.mount(b'none', b'/dev/shm', b'tmpfs', 0, None),\n"
         "        libc.ptrace(16, os.getppid(), 0, 0), libc.shmget(0, 1 << 30, 0o1600),\n"
-        "        libc.setuid(1), libc.memfd_create(b'', 0)]\n"
+        "        libc.setuid(1), libc.memfd_create(b'', 0), libc.vmsplice(1, None, 0, 0),\n"
+        "        sum(libc.syscall(key, b'user', b'k', b'x', 1, -3) == -1\n"
+        "                                for key in KEYS.get(os.uname().machine, (0, 0, 0))) - 4]\n"
         "raise ValueError(f'is refused {done.count(-1)} times')",
         "crash",
-        "is refused 6 times",
+        "is refused 8 times",
+        top="KEYS = {'x86_64': (248, 249, 250), 'aarch64': (217, 218, 219)}",
         alone=True,
         quick=True,
     ),

@@ -278,7 +278,7 @@ HOSTILE: tuple[Hostile, ...] = (
     Hostile(
         "edits its own file when loaded",
         _at_import("with open(__file__, 'a') as file:\n    file.write('# more\\n')"),
-        "stopped",
+        "plays",
     ),
     Hostile(
         "starts threads",

@@ -6,8 +6,11 @@ the games that it would have had without the kill; the server must answer after 
 
 from __future__ import annotations
 
+import json
+import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -15,9 +18,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
 
+import lab_server
 from lab_server import LabServer, lab, until
 
 from knightfall.arena.store import Store
+
+lab_server.PATIENCE = 600.0  # beside other parts of the torture, compiling alone can take minutes
 
 # -- kills ---------------------------------------------------------------------------------------
 
@@ -164,6 +170,37 @@ def hostile(folder: Path) -> dict[str, str]:
     return wrong
 
 
+# -- another user of the machine -----------------------------------------------------------------
+
+ASKS = """
+import sys, urllib.error, urllib.request
+for path in ("/", "/api/state", "/openapi.json", "/api/runs?limit=5"):
+    try:
+        print(urllib.request.urlopen(sys.argv[1].partition("/?")[0] + path, timeout=60).status)
+    except urllib.error.HTTPError as error:
+        print(error.code)
+"""
+
+
+def foreign(folder: Path) -> str:
+    """Ask a lab with a key without that key, if root then as another user; return what is wrong."""
+    folder.mkdir()
+    command = [sys.executable, "-m", "knightfall", "serve", "--key", "--no-browser", "--json"]
+    command += ["--port", "0", "--store", str(folder / "runs.sqlite")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
+        assert server.stdout is not None
+        url = json.loads(server.stdout.readline())["url"]
+        arguments = Path(f"/proc/{server.pid}/cmdline").read_text()
+        ask = ["/usr/bin/python3", "-c", ASKS, url.partition("?")[0]]
+        if os.geteuid() == 0:
+            ask = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", *ask]
+        told = subprocess.run(ask, capture_output=True, text=True, check=False).stdout.split()
+        server.send_signal(signal.SIGINT)
+    if told != ["403"] * 4:
+        return f"the answers are {told}"
+    return "the key is among the arguments" if url.partition("key=")[2] in arguments else ""
+
+
 # -- all of it ---------------------------------------------------------------------------------
 
 
@@ -182,6 +219,8 @@ def main(kills: int = 12) -> int:
         for name, wrong in hostile(place).items():
             found.append((f"a heuristic in the lab {name}", wrong))
             print(f"{found[-1][0]:<60}{wrong or 'as it should be'}", flush=True)
+        found.append(("another user has no key", foreign(place / "foreign")))
+        print(f"{found[-1][0]:<60}{found[-1][1] or 'as it should be'}", flush=True)
     return sum(bool(wrong) for _, wrong in found)
 
 

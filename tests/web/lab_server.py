@@ -120,8 +120,9 @@ class LabServer:
         return self.process.returncode
 
 
-def until(happens: Callable[[], Any], patience: float = PATIENCE) -> Any:
+def until(happens: Callable[[], Any], patience: float | None = None) -> Any:
     """Call a function until its result is true; return that result."""
+    patience = PATIENCE if patience is None else patience
     last = time.monotonic() + patience
     while time.monotonic() < last:
         found = happens()

@@ -25,13 +25,14 @@ from knightfall.oracle.grade import grade
 from knightfall.oracle.graded_games import Decision, Record
 from knightfall.position import Position
 from knightfall.untrusted_input import check
+from knightfall.web.lab import server as server_module
 from knightfall.web.lab.agent_names import agent_named, heuristic_named, listed_name, short_names
+from knightfall.web.lab.api import read_body, shape_of
 from knightfall.web.lab.gradings import Gradings
 from knightfall.web.lab.guard import MOST_BYTES, RequestRefused
 from knightfall.web.lab.jobs import LabJob
 from knightfall.web.lab.lab_state import Lab, Tabs
 from knightfall.web.lab.openapi import ENDPOINTS, description
-from knightfall.web.lab.schemas import read_body, shape_of
 from knightfall.web.lab.server import Address
 from knightfall.web.lab.store_reader import StoreReader
 from knightfall.web.lab.watched_files import WatchedFile
@@ -536,11 +537,11 @@ def test_a_run_keeps_the_text_that_it_began_with(tmp_path: Path) -> None:
     """
     file = tmp_path / "slow.py"
     with lab(tmp_path, "slow.py") as server:
-        job = server.begin("/api/matches", **{**LONG, "pairs": 15})
+        job = server.begin("/api/matches", **{**LONG, "pairs": 6})
         text = file.read_text()
         file.write_text("raise RuntimeError('saved in the middle of a change')\n")
         ended = server.until_job(job["id"], lambda job: job["state"] in ("finished", "failed"))
-        assert (ended["state"], ended["error"], ended["done"]) == ("finished", "", 15)
+        assert (ended["state"], ended["error"], ended["done"]) == ("finished", "", 6)
         run = server.get("/api/runs/1")
         assert "crash" not in run["report"]["agents"][0]["losses"]
         assert run["entrants"][0]["name"] == LONG["a"]
@@ -615,13 +616,15 @@ def test_gradings_that_were_damaged_or_made_up_are_passed_over(tmp_path: Path) -
         good.replace("hunter", "farmer"), good.replace(", 3, 1, true", ", 0, 1, true"), good[:40],
     ]  # fmt: skip
     file.write_text(file.read_text() + "\n".join(bad))
-    stored.append(begun.id, 1, game, Record(None, (replace(choice, score=None, kept=False),)))
+    second = Record(None, (replace(choice, score=None, kept=False), replace(choice, winning=3)))
+    stored.append(begun.id, 1, game, second)
     (found, other) = Gradings(str(tmp_path / "runs.sqlite")).all()
-    assert found.records == (
-        Record((1, 2), (choice,)), Record(None, (replace(choice, score=None, kept=False),)),
-    )  # fmt: skip
+    assert found.records == (Record((1, 2), (choice,)), second)
     assert found.grade().wins_kept["overall"].kept.rate == 0.5  # type: ignore[union-attr]
     assert other.games == ()
+    listed = StoreReader(str(tmp_path / "runs.sqlite")).gradings()["gradings"]
+    numbers = [tuple(one[name] for name in ("id", "seed", "games", "openings")) for one in listed]
+    assert numbers == [(2, 1, 0, 3), (1, 0, 2, 3)]
     for text in ("", "{}", json.dumps({**header, "agent": "nonsense"}), "\xff" * 10):
         (tmp_path / "runs.gradings" / "3.jsonl").write_text(text, "latin-1")
         assert Gradings(str(tmp_path / "runs.sqlite")).one(3) is None
@@ -652,7 +655,7 @@ def _games(server: LabServer, **wanted: int) -> Iterator[dict[str, Any]]:
 def _players(folder: Path) -> list[str]:
     """Return the processes in which the lab in a folder plays its runs."""
     listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
-    lines = [line for line in listed.stdout.splitlines() if "web.lab.play_job" in line]
+    lines = [line for line in listed.stdout.splitlines() if "web.lab.jobs" in line]
     mine = []
     for line in lines:
         pid = line.split()[0]
@@ -696,9 +699,11 @@ def test_games_and_what_they_tell(server: LabServer) -> None:
 
 
 def test_two_runs_at_a_time_and_a_grading_that_is_stopped(server: LabServer) -> None:
-    grading = server.begin("/api/gradings", agent="greedy(open)", openings=1200, board="6x6")
     run = server.begin("/api/leagues", agents=[LONG["a"], "random"], pairs=60)
+    long = {"agent": "id(open, nodes=2000)", "openings": 1200, "board": "6x6"}
+    grading = server.begin("/api/gradings", **long)
     assert server.post("/api/matches", a="random", b="random").status_code == 409
+    server.until_job(grading["id"], lambda job: job["done"] > 0)
     assert server.post(f"/api/gradings/{grading['grading']}/stop").status_code == 202
     server.until_job(grading["id"], lambda job: job["state"] == "stopped")
     told = server.get(f"/api/gradings/{grading['grading']}")
@@ -808,6 +813,19 @@ def test_the_port_is_open_before_the_compiler_is_loaded() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_the_usual_port_is_taken_if_it_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check the default of `listen` with a port of the test's own in place of the usual one."""
+    first, address = server_module.listen("127.0.0.1", 0)
+    monkeypatch.setattr(server_module, "USUAL_PORT", address.port)
+    other, another = server_module.listen("127.0.0.1", None)  # the usual one is taken
+    assert another.port not in (0, address.port)
+    other.close()
+    first.close()
+    again, same = server_module.listen("127.0.0.1", None)
+    assert (same, again.getsockname()[1]) == (address, address.port)
+    again.close()
+
+
 def test_a_port_that_is_taken(tmp_path: Path) -> None:
     from cli_runner import refused
 
@@ -826,6 +844,7 @@ def test_the_description_names_every_endpoint() -> None:
     for endpoint in ENDPOINTS:
         operation = told["paths"][endpoint.path][endpoint.method.lower()]
         assert endpoint.status in operation["responses"]
+        assert ("409" in operation["responses"]) == (endpoint.answer == "Job")
         if endpoint.body is not None:
             schema = operation["requestBody"]["content"]["application/json"]["schema"]
             assert schema["additionalProperties"] is False

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from knightfall.agents import parse_agent
+from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics import REGISTRY
-from knightfall.web.lab import agent_pool, api, jobs, schemas
+from knightfall.web.lab import agent_pool, api, jobs, openapi
 from knightfall.web.lab import lab_state as tabs
 from knightfall.web.lab.guard import MOST_BYTES, Guard, RequestRefused
 from knightfall.web.lab.server import Address
@@ -27,8 +31,8 @@ def test_the_lab_lists_every_heuristic_that_needs_no_argument() -> None:
         "searches": tabs.SEARCHES,
         "seconds": agent_pool.SECONDS,
         "grace": tabs.GRACE,
-        "agents": schemas.MOST_AGENTS,
-        "pairs": schemas.MOST_PAIRS,
+        "agents": openapi.MOST_AGENTS,
+        "pairs": openapi.MOST_PAIRS,
     }
 
 
@@ -143,3 +147,92 @@ def test_streams_beyond_the_limit_are_answered_with_429() -> None:
     statuses = asyncio.run(opened())
     assert statuses.count(200) == tabs.MOST_STREAMS
     assert statuses.count(429) == 6
+
+
+def test_the_description_says_how_the_token_is_sent() -> None:
+    told = openapi.description("1")
+    scheme = {"type": "apiKey", "in": "header", "name": "x-knightfall-token"}
+    assert told["components"]["securitySchemes"] == {"token": scheme}
+    for path in told["paths"].values():
+        for method, operation in path.items():
+            assert operation.get("security") == (None if method == "get" else [{"token": []}])
+
+
+OF_ANY_TYPE = {
+    "About": "name version server store limits heuristics kinds protocols",
+    "State": "server store", "State.jobs": "kind title", "Job": "kind title", "Truth": "opening",
+    "Runs.runs": "kind", "Run": "report entrants matches text llr", "Games": "names short",
+    "Game": "run pair game reason hunter", "Gradings.gradings": "board seed created kept",
+    "Grading": "grade games job", "Grading.grading": "board seed created kept",
+    "Move": "score proven plies depth nodes seconds pv", "Opinions": "opinions",
+    "Studies": "studies",
+}  # fmt: skip
+"""The fields of each object in an answer whose values the description leaves open."""
+OF_ANY_TYPE["Run.recent"] = OF_ANY_TYPE["Games.games"] = OF_ANY_TYPE["Game"]
+
+
+def objects(path: str, schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the fields of a schema's objects, of those in its fields and in their lists too."""
+    if schema.get("type") == "array":
+        yield from objects(path, schema["items"])
+    elif schema.get("type") == "object":
+        yield path, schema["properties"]
+        for name, field in schema["properties"].items():
+            yield from objects(f"{path}.{name}", field)
+
+
+def test_all_other_fields_of_answers_have_a_type() -> None:
+    for answer, schema in openapi.ANSWERS.items():
+        for path, fields in objects(answer, schema):
+            open = [name for name, field in fields.items() if not field]
+            assert open == OF_ANY_TYPE.get(path, "").split(), path
+
+
+class _Process:
+    """A stand-in for `AgentProcess` that counts how often it is ended."""
+
+    ended = 0
+
+    def begin(self) -> None:
+        pass
+
+    def end(self) -> None:
+        self.ended += 1
+
+    def reported(self, failure: Exception) -> bool:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("failure", "kept"),
+    [
+        (None, True),
+        (TimeoutError(), False),
+        (OSError("broken pipe"), False),
+        (AgentFailure("crash", "it ended"), False),
+    ],
+)
+def test_only_a_process_that_answered_is_asked_again(
+    failure: Exception | None, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[_Process] = []
+
+    def start(*_: Any, **__: Any) -> _Process:
+        started.append(_Process())
+        return started[-1]
+
+    def answer(process: Any) -> Any:
+        if failure is not None:
+            raise failure
+        return process
+
+    async def ask_twice() -> None:
+        pool = agent_pool.AgentPool()
+        for _ in range(2):
+            with suppress(OSError, AgentFailure, KnightfallError):
+                assert await pool._ask(parse_agent("random"), "", answer) is started[-1]
+        pool._executor.shutdown(wait=True)
+
+    monkeypatch.setattr(agent_pool, "AgentProcess", start)
+    asyncio.run(ask_twice())
+    assert [one.ended for one in started] == ([0] if kept else [1, 1])

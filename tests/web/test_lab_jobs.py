@@ -64,7 +64,7 @@ def played(process: FakeProcess, *, stopping: bool = False) -> tuple[LabJob, lis
 
     with (
         mock.patch.object(jobs_module, "start_module", start_module),
-        mock.patch.object(jobs_module, "send", send),
+        mock.patch.object(jobs_module.json_subprocess, "send", send),
     ):
         job = asyncio.run(play())
     assert len(process.specs) == 1
@@ -126,12 +126,12 @@ def test_few_jobs_are_played_at_once_and_few_ended_ones_are_kept(
         jobs = Jobs(lambda: None)
         for number in range(1, 9):
             job = jobs.start({"kind": "league", "run": number}, [])
-            assert jobs.playing(run=number) is job
-            assert jobs.playing(run=number + 1) is jobs.playing(grading=number) is None
+            assert jobs.playing("run", number) is job
+            assert jobs.playing("run", number + 1) is jobs.playing("grading", number) is None
             assert job.task is not None
             await job.task
             assert (job.state, job.error) == ("failed", "no more processes")
-            assert jobs.playing(run=number) is None
+            assert jobs.playing("run", number) is None
         assert list(jobs.all) == ["5", "6", "7", "8"]  # three, and the one that was added last
         first, second = (jobs.start({"kind": "league"}, []) for _ in range(2))
         with pytest.raises(RequestRefused, match="2 runs are being played"):

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks import rate_opponents
 from knightfall.agents import parse_agent
-from knightfall.web import rate_opponents
 
 
 def test_the_ratings_of_a_league_are_written(

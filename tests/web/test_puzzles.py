@@ -14,10 +14,11 @@ import pytest
 from browser import CHROMIUM, file_url, opened
 
 import knightfall as kf
+from benchmarks import puzzles as made
+from knightfall.board import Board
 from knightfall.oracle.graded_games import phase_of
 from knightfall.position import Position, other
 from knightfall.solver.solve import Solver
-from knightfall.web import puzzles as made
 
 SHIPPED = json.loads(made.FILE.read_text(encoding="utf-8"))
 PUZZLES: list[dict[str, Any]] = SHIPPED["puzzles"]
@@ -250,6 +251,26 @@ def test_the_same_puzzles_are_made_again(truths: dict[str, Solver]) -> None:
     for one in found:
         position = Position.from_fen(one["fen"])
         assert truths["5x5"].winning_moves(position) == (one["solution"],)
+
+
+def test_the_candidate_of_a_game_is_the_one_that_seems_hardest(truths: dict[str, Solver]) -> None:
+    truth = truths["5x5"]
+    found = {one.number: one for one in made.find(Board.of(5, 5), range(6))}
+    for number in range(6):
+        first, second, positions = made.game(Board.of(5, 5), number)
+        tried = []  # (misses in the first tries, plies, position) of all positions for a puzzle
+        for plies, position in enumerate(positions):
+            solution = made.only_winner(position, truth)
+            if solution is not None:
+                misses = made.misses(position, solution, range(1, made.FIRST_TRIES + 1))
+                tried.append((sum(misses), plies, position))
+        assert (number in found) == bool(tried)
+        if tried:
+            one, (most, plies, position) = found[number], max(tried, key=lambda each: each[:2])
+            assert one.seeming == pytest.approx(most / (6 * made.FIRST_TRIES))
+            assert (one.plies, one.fen) == (plies, position.fen)
+            assert one.solution in truth.winning_moves(position)
+            assert (one.first, one.second) == (first, second)
 
 
 def test_keys_take_turns() -> None:

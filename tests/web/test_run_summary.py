@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,10 @@ from knightfall.arena.store import Run, Store
 from knightfall.position import Position, other
 from knightfall.statistics.sprt import Sprt
 from knightfall.web.lab import run_summary
+from knightfall.web.lab.api import read_query
 from knightfall.web.lab.gradings import key_of
+from knightfall.web.lab.openapi import GAMES
+from knightfall.web.lab.store_reader import StoreReader
 
 NAMES = ("Ann", "Bob", "Cleo", "Dan")
 
@@ -176,12 +179,49 @@ def test_games_pass_all_filters_at_once(store: Store) -> None:
     assert run_summary.games(run, skip=40, limit=19)["more"] is True
 
 
-def test_the_truth_of_games_is_that_of_the_plain_solver(store: Store) -> None:
-    run = store.begin(fake_plan(pairs=40), "engine 1", {"knightfall": "1"})
-    play_on(run, 40)
-    unusual = 0
-    for pair in range(40):
-        game = run_summary.one_game(run, pair, 0)
+def test_a_list_of_games_has_100_unless_the_address_says_otherwise(store: Store) -> None:
+    run = store.begin(fake_plan(pairs=60), "engine 1", {"knightfall": "1"})
+    play_on(run, 60)
+
+    def listed(**query: str) -> tuple[list[str], bool]:
+        asked = read_query({name: [text] for name, text in query.items()}, GAMES)
+        found = run_summary.games(run, **asked)
+        return [one["id"] for one in found["games"]], found["more"]
+
+    every, more = listed(limit="500")
+    assert (len(every), more) == (120, False)
+    assert listed() == (every[:100], True)
+    assert listed(skip="20") == (every[20:], False)
+    assert listed(skip="19") == (every[19:119], True)
+
+
+def test_the_facts_about_a_run_are_those_of_its_plan(store: Store) -> None:
+    plan = fake_plan(matches=2, names=NAMES[:3])
+    run = store.begin(plan, "engine 1", {"knightfall": "1"})
+    facts = run_summary.about(run)
+    assert (facts["report"], facts["text"], facts["recent"]) == (None, "", [])
+    expected = {
+        "run": run.id, "kind": "league", "played": 0, "total": plan.total, "created": run.created,
+        "finished": None, "board": plan.board, "seed": plan.seed, "tests": None,
+        "matches": [[0, 1], [0, 2]], "llr": None,
+    }  # fmt: skip
+    assert {name: facts[name] for name in expected} == expected
+    assert [(one["name"], one["agent"], one["short"]) for one in facts["entrants"]] == [
+        (entrant.name, str(entrant.agent), entrant.name) for entrant in plan.entrants
+    ]
+    play_on(run, 3)
+    facts = run_summary.about(run)
+    assert (facts["played"], facts["report"]["pairs"]) == (3, 3)
+    assert NAMES[0] in facts["text"]
+    assert [one["id"] for one in facts["recent"]] == ["1.2.1", "1.2.0", "1.1.1", "1.1.0"]
+
+
+def test_the_truth_of_games_is_that_of_the_plain_solver(store: Store, tmp_path: Path) -> None:
+    run = store.begin(fake_plan(pairs=20), "engine 1", {"knightfall": "1"})
+    play_on(run, 20)
+    reader, unusual = StoreReader(str(tmp_path / "s.sqlite")), 0
+    for pair, number in product(range(20), (0, 1)):
+        game = run_summary.one_game(run, pair, number)
         positions = [Position.from_fen(game["opening"])]
         for move in game["moves"]:
             positions.append(positions[-1].play(move))
@@ -195,7 +235,7 @@ def test_the_truth_of_games_is_that_of_the_plain_solver(store: Store) -> None:
             thrown.append(len(positions))
             unusual += 1
         truth = {"opening": winners[0], "thrown": thrown, "known_from": 1}
-        assert run_summary.game_truth(game) == truth
+        assert run_summary.game_truth(game) == reader.truth(run.id, pair, number) == truth
         assert game["opening_winner"] in (winners[0], None)
     assert unusual
 

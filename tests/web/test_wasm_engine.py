@@ -26,7 +26,8 @@ from knightfall.search.run_search import SEARCHES, run_search
 from knightfall.solver.engine import Engine
 from knightfall.solver.reflection import loses_by_reflection
 from knightfall.solver.solve import Solver
-from knightfall.web.engine.build import ABOUT, source_hash
+from knightfall.web.engine import ABOUT
+from knightfall.web.engine.build import source_hash
 
 BOARDS = [
     Board.of(width, height)

@@ -22,7 +22,7 @@ from knightfall.heuristics.expression import (
 from knightfall.kernel.rules import NO_LIMIT, words
 from knightfall.position import Position
 from knightfall.search.transposition_table import size_for
-from knightfall.web.engine.build import ABOUT, ENGINE
+from knightfall.web.engine import ABOUT, ENGINE
 
 PAGE = 1 << 16
 

@@ -15,7 +15,13 @@ from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.position import Position, Side
 from knightfall.search.budget import Budget, Report, parse_budget
-from knightfall.user_files import PRIVATE_COPY, UserFunction, snapshot_root
+from knightfall.user_files import (
+    PRIVATE_COPY,
+    LocalFunction,
+    UserFunction,
+    snapshot_root,
+    without_digits,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,8 +57,9 @@ class Agent:
     """An agent as an immutable value; parsing `str(agent)` gives an equal agent.
 
     Each kind of agent is a subclass.  It sets the class attributes, and overrides `analyse_with`
-    and `prepare`; the defaults of the other methods suit agents that are a single search.  `label`
-    is the name that the agent was given (such as a course name); it takes no part in equality.
+    and `prepare`; the defaults of the other methods suit agents that are a single search.  It has a
+    `heuristic`, a `budget` per move and a `seed`, which breaks ties.  `label` is the name that the
+    agent was given (such as a course name); it takes no part in equality.
     """
 
     kind: ClassVar[str] = ""
@@ -70,7 +77,7 @@ class Agent:
     """Whether `read` and `split` parse its whole string, which may hold a path with any characters.
     """
     in_python: ClassVar[bool] = False
-    """Whether it is a user's Python function or class, which runs in a process of its own."""
+    """Whether a user's Python function or another program chooses its moves, in its own process."""
 
     heuristic: str = ""
     budget: Budget = field(default_factory=Budget)
@@ -94,7 +101,8 @@ class Agent:
     @property
     def name(self) -> str:
         """The name of the agent in tables."""
-        return self.label or str(self)
+        text = self.label or str(self)
+        return without_digits(text) if "~" in text else text
 
     @cached_property
     def evaluator(self) -> Evaluator:
@@ -130,7 +138,7 @@ class Agent:
         """Return the agent with these options set; an option without value maps to ""."""
         return self
 
-    def with_arguments(self, text: str, arguments: list[str], *, fillable: bool) -> Self:
+    def with_arguments(self, text: str, arguments: list[str], *, fillable: bool) -> Agent:
         """Return the agent with the settings that the arguments of its string `text` describe.
 
         `fillable` is whether the first of them may be the heuristic.
@@ -198,7 +206,11 @@ class Agent:
     @property
     def users_functions(self) -> tuple[UserFunction, ...]:
         """The functions in users' files that the agent calls."""
-        return tuple(atom for atom in self._atoms if isinstance(atom, UserFunction))
+        return tuple(
+            atom
+            for atom in self._atoms
+            if isinstance(atom, UserFunction) and not isinstance(atom, LocalFunction)
+        )
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -216,22 +228,22 @@ class Agent:
     @property
     def has_users_code(self) -> bool:
         """Whether the agent runs code written by a user, which may do anything."""
-        return bool(self.users_functions) or self._is_declared(self._atoms)
+        return bool(self.users_functions) or self.is_process_local
 
     @property
     def is_process_local(self) -> bool:
-        """Whether the heuristic exists in this process only, such as one declared in a notebook."""
-        return self._is_declared(
-            [atom for atom in self._atoms if not isinstance(atom, UserFunction)]
+        """Whether it uses a function of this process, such as one defined in a notebook."""
+        return any(
+            isinstance(atom if isinstance(atom, UserFunction) else atom.absolute(), LocalFunction)
+            for atom in self._atoms
         )
 
-    @staticmethod
-    def _is_declared(atoms: list[Atom]) -> bool:
-        if not atoms:
-            return False
-        from knightfall.heuristics.registry import REGISTRY, USER
-
-        return any(REGISTRY[atom.name].study == USER for atom in atoms)
+    @property
+    def isolated(self) -> bool:
+        """Whether its user code runs in a process of its own, and this process only asks it."""
+        if self.in_python or self.is_process_local or not self.users_functions:
+            return self.in_python
+        return not self.evaluator.compiled
 
     @property
     def may_hang(self) -> bool:
@@ -255,7 +267,7 @@ class Agent:
 
     def absolute(self) -> Self:
         """Return the same agent with absolute paths, valid in any working directory."""
-        if not self.users_functions:
+        if not self.has_users_code:
             return self
         return replace(self, heuristic=str(self.read_argument(self.heuristic).absolute()))
 
@@ -287,6 +299,7 @@ class Agent:
             return None
         here = os.getcwd()
         trees |= {snapshot_root(here)} - {""}
+        from knightfall.isolation import sandbox
         from knightfall.isolation.host_process import PrivateCopy
 
         folder = os.path.realpath(tempfile.mkdtemp(prefix=PRIVATE_COPY))
@@ -305,6 +318,10 @@ class Agent:
             raise
         originals = {place: tree for tree, place in places.items()}
         working_folder = moved(here, False) if snapshot_root(here) else None
+        for copied in (place + here for place in originals if sandbox.kind() != "none"):
+            # In a sandbox it cannot write to the working folder, so it may as well get the copy.
+            if os.path.isdir(copied) and os.path.realpath(copied) == copied:
+                working_folder = copied
         return PrivateCopy(folder, text, originals, working_folder)
 
     @cached_property
@@ -369,11 +386,11 @@ class Agent:
         raise NotImplementedError
 
     def choose(self, position: Position) -> str:
-        """Return the move that the agent plays, as the name of its destination."""
+        """Return the move that the agent plays in a `position`, as the name of its destination."""
         return self.analyse(position).move
 
     def analyse(self, position: Position) -> Report:
-        """Return the agent's move with the report of its search."""
+        """Return the agent's move in a `position`, with the report of its search."""
         if not isinstance(position, Position):
             raise KnightfallError(
                 f"an agent needs a Position, not {position!r}; Position.from_fen parses a FEN"

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import random
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from knightfall.agents.base import Agent, CompiledSearch
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.extensions import added, load_added
+from knightfall.isolation.limits import seed_random
 from knightfall.position import Position, Side
 from knightfall.search.budget import KINDS, Budget, Report
-from knightfall.user_files import UserFunction, describe, parse_function
+from knightfall.user_files import UserFunction, describe, parse_function, without_digits
 
 if TYPE_CHECKING:
     from knightfall.agents.remote_player import RemotePlayer
@@ -41,7 +45,6 @@ class SearchAgent(Agent):
         return CompiledSearch(SEARCHES[self.method], self.budget)
 
     def prepare(self, board: Board | None = None) -> Self:
-        """See `Agent`."""
         from knightfall.search.run_search import warm_up
 
         search, budget = self.search
@@ -49,7 +52,6 @@ class SearchAgent(Agent):
         return self
 
     def analyse_with(self, position: Position) -> Report:
-        """See `Agent`."""
         from knightfall.search.run_search import run_search
 
         search, budget = self.search
@@ -134,11 +136,9 @@ class DeepeningAgent(SearchAgent):
     plain: bool = False
 
     def options(self) -> Iterator[str]:
-        """See `Agent`."""
         yield from ["plain"] if self.plain else []
 
     def with_options(self, given: Mapping[str, str]) -> Self:
-        """See `Agent`."""
         return replace(self, plain=self.plain or "plain" in given)
 
     @property
@@ -150,11 +150,9 @@ class DeepeningAgent(SearchAgent):
         return plain if self.plain else super().search
 
     def with_search_budget(self, budget: Budget) -> Self:
-        """See `Agent`."""
         return replace(self, budget=budget)
 
     def with_move_time(self, limit: int, threshold: int) -> Self:
-        """See `Agent`."""
         return replace(self, budget=Budget(time=limit - threshold))
 
 
@@ -180,25 +178,58 @@ class PerfectAgent(Agent):
         return KeptEngines()
 
     def with_move_time(self, limit: int, threshold: int) -> Self:
-        """See `Agent`."""
         return replace(self, budget=Budget(time=limit - threshold))
 
     def prepare(self, board: Board | None = None) -> Self:
-        """See `Agent`."""
         from knightfall.solver import perfect
 
         perfect.warm_up(board or Board.of(7, 7), self.budget, self.memory)
         return self
 
     def analyse_with(self, position: Position) -> Report:
-        """See `Agent`."""
         from knightfall.solver.perfect import choose
 
         return choose(position, self.budget, self.seed, self.memory)
 
 
 @dataclass(frozen=True)
-class PythonAgent(Agent):
+class ForeignAgent(Agent):
+    """An agent whose moves are chosen by foreign code in a process of its own."""
+
+    budgets: ClassVar[tuple[str, ...]] = ("time",)
+    default = Budget(time=1_000_000)
+    in_python = True
+
+    def with_move_time(self, limit: int, threshold: int) -> Self:
+        """See `Agent`; the foreign code itself must stop in time."""
+        return replace(self, budget=Budget(time=limit))
+
+    def check(self) -> None:
+        """See `Agent`; loads the agent, and begins and ends a game."""
+        with self._host_for_once() as host:
+            host.check_loads()
+
+    @contextmanager
+    def _host_for_once(self) -> Iterator[RemotePlayer | InProcessPlayer]:
+        """Yield the host, then close it; turn an `AgentFailure` into a `KnightfallError`."""
+        try:
+            yield self.host
+        except AgentFailure as failure:
+            raise KnightfallError(str(failure)) from None
+        finally:
+            self.host.close()
+
+    def prepare(self, board: Board | None = None) -> Self:
+        self.host.prepare(board or Board.of(7, 7))
+        return self
+
+    def analyse_with(self, position: Position) -> Report:
+        report: Report = self.host.analyse(position)
+        return report
+
+
+@dataclass(frozen=True)
+class PythonAgent(ForeignAgent):
     """A user's function or class, called for moves in a process of its own.
 
     A function gets a `Position` and returns the name of the cell to move to.  Of a class, one
@@ -211,48 +242,23 @@ class PythonAgent(Agent):
     summary = "a function or class of your own that gets a Position and names the cell to move to"
     example = "python(mine.py:choose, time=1s)"
     argument = "a function"
-    budgets = ("time",)
-    default = Budget(time=1_000_000)
-    in_python = True
+    words = ("in_process",)
 
     @classmethod
     def read_argument(cls, text: str) -> UserFunction:
-        """See `Agent`."""
         return parse_chooser(text)
 
-    def with_move_time(self, limit: int, threshold: int) -> Self:
-        """See `Agent`; the function itself must stop in time."""
-        return replace(self, budget=Budget(time=limit))
+    def with_options(self, given: Mapping[str, str]) -> Self:
+        """See `Agent`; a function of this process cannot be called in another one."""
+        if "in_process" not in given and not self.is_process_local:
+            return self
+        direct = InProcessAgent(self.heuristic, self.budget, self.seed, label=self.label)
+        return cast(Self, direct)
 
     def sources(self) -> Iterable[str]:
         """See `Agent`; loads the agent in a process of its own to find out."""
         with self._host_for_once() as host:
             return list(host.files())
-
-    def check(self) -> None:
-        """See `Agent`; loads the agent, and begins and ends a game."""
-        with self._host_for_once() as host:
-            host.check_loads()
-
-    @contextmanager
-    def _host_for_once(self) -> Iterator[RemotePlayer]:
-        """Yield the host, then close it; turn an `AgentFailure` into a `KnightfallError`."""
-        try:
-            yield self.host
-        except AgentFailure as failure:
-            raise KnightfallError(str(failure)) from None
-        finally:
-            self.host.close()
-
-    def prepare(self, board: Board | None = None) -> Self:
-        """See `Agent`."""
-        self.host.prepare(board or Board.of(7, 7))
-        return self
-
-    def analyse_with(self, position: Position) -> Report:
-        """See `Agent`."""
-        report: Report = self.host.analyse(position)
-        return report
 
     def warm_up(self, board: Board | None = None) -> None:
         """See `Agent`; loads the file, if it is not loaded yet."""
@@ -264,11 +270,30 @@ class PythonAgent(Agent):
         return GamePlayer(self.heuristic)
 
     def loaded_files(self) -> list[str]:
-        """See `Agent`."""
         return list(super().sources())
 
 
-# -- a user's function or class in its own process ------------------------------------------------
+@dataclass(frozen=True)
+class InProcessAgent(PythonAgent):
+    """A user's function or class that is called by the process that plays, and may harm it.
+
+    Globals of its module, and a function's own state, last from game to game.  Random numbers are
+    seeded for each game, as in a process of its own.
+    """
+
+    in_python = False
+    isolated = False
+
+    def options(self) -> Iterator[str]:
+        yield from [] if self.is_process_local else self.words
+
+    @cached_property
+    def host(self) -> InProcessPlayer:  # type: ignore[override]
+        """The player of one game."""
+        return InProcessPlayer(self)
+
+
+# -- a user's function or class -------------------------------------------------------------------
 
 
 def parse_chooser(text: str) -> UserFunction:
@@ -279,6 +304,115 @@ def parse_chooser(text: str) -> UserFunction:
             f"{text!r} does not name a function or class in a file, as mine.py:choose does"
         )
     return function
+
+
+class GameRandom:
+    """A context in which the global random numbers are those of one side of a game.
+
+    Outside of it, Python's and NumPy's generators go on as if it had not been entered.
+    """
+
+    def __init__(self, seed: int, side: Side) -> None:
+        numpy: Any = import_module("numpy.random")
+        self._numpy, self._generator = numpy, numpy.MT19937()
+        self._state: tuple[Any, ...] = ()
+        self._seed, self._side = seed, side
+
+    def __enter__(self) -> None:
+        if _random.outside is None:
+            _random.outside = random.getstate(), self._numpy.get_bit_generator()
+        if _random.current is self:
+            return
+        _leave(_random.current)
+        _random.current = self
+        self._numpy.set_bit_generator(self._generator)
+        if self._state:
+            random.setstate(self._state)
+        else:
+            seed_random(self._seed, self._side)
+
+    def __exit__(self, *raised: object) -> None:
+        if not _random.kept:
+            _restore()
+
+
+class _Random(threading.local):
+    """The use of the global random numbers by a thread."""
+
+    kept = False
+    """Whether `random_kept` restores them, and not each `GameRandom`."""
+    outside: tuple[tuple[Any, ...], Any] | None = None
+    """The numbers to restore; None while no game has changed them."""
+    current: GameRandom | None = None
+    """The side of a game whose numbers they are now."""
+
+
+_random = _Random()
+
+
+@contextmanager
+def random_kept() -> Iterator[None]:
+    """Restore the global random numbers at the end of the block, and not after each move in it.
+
+    Reading Python's generator and setting it takes as long as a move of a fast agent.
+    """
+    _random.kept = True
+    try:
+        yield
+    finally:
+        _random.kept = False
+        _restore()
+
+
+def _leave(side: GameRandom | None) -> None:
+    """Save Python's generator for the next move of a side."""
+    if side is not None:
+        side._state = random.getstate()
+
+
+def _restore() -> None:
+    """Let both generators go on as before the moves of this thread."""
+    if _random.outside is not None:
+        _leave(_random.current)
+        (state, generator), _random.outside, _random.current = _random.outside, None, None
+        random.setstate(state)
+        import_module("numpy.random").set_bit_generator(generator)
+
+
+class InProcessPlayer:
+    """A user's agent in one game, which begins with the first position and is played here."""
+
+    def __init__(self, agent: InProcessAgent) -> None:
+        self._agent = agent
+        self._game: GamePlayer | None = None
+        self._random: GameRandom | None = None
+
+    def prepare(self, board: Board | None = None) -> None:
+        """Load the file, if it is not loaded yet."""
+        load_player(self._agent.heuristic)
+
+    def check_loads(self) -> None:
+        """Load the agent and begin a game.  Raise an `AgentFailure` if that fails."""
+        with GameRandom(self._agent.seed, "w"):
+            GamePlayer(self._agent.heuristic)
+
+    def files(self) -> list[str]:
+        """Return the files that determine the agent's moves."""
+        return self._agent.loaded_files()
+
+    def close(self) -> None:
+        """Do nothing: there is no process to end."""
+
+    def analyse(self, position: Position) -> Report:
+        """Return the agent's move; raise an `AgentFailure` if it took longer than its limit."""
+        from knightfall.agents.remote_player import check_time  # avoids a circular import
+
+        agent = self._agent
+        self._random = self._random or GameRandom(agent.seed, position.to_move)
+        with self._random:
+            self._game = self._game or GamePlayer(agent.heuristic)
+            report = self._game.analyse(position)
+        return check_time(report, agent.budget.seconds, without_digits(agent.heuristic))
 
 
 def load_player(text: str) -> Any:
@@ -305,14 +439,19 @@ class GamePlayer:
 
     def __init__(self, text: str) -> None:
         """Load the file if necessary, instantiate the agent if it is a class, begin the game."""
-        self._text = text
+        self._text = without_digits(text)
         self._file = str(parse_chooser(text).file("agent"))
+        self._choose = self._chooser(text)
+
+    def _chooser(self, text: str) -> Callable[[Position], Any]:
+        """Return what is called for each move."""
         found = load_player(text)
         player = self._run(found) if isinstance(found, type) else found
-        self._choose: Callable[[Position], Any] = getattr(player, "choose", player)
         begin = getattr(player, "new_game", None)
         if callable(begin):
             self._run(begin)
+        choose: Callable[[Position], Any] = getattr(player, "choose", player)
+        return choose
 
     def analyse(self, position: Position) -> Report:
         """Return the agent's move; `RemotePlayer` enforces the time limit, not this method."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from knightfall.agents.base import Agent, TimeControl
 from knightfall.agents.kinds import (
@@ -20,7 +21,9 @@ from knightfall.agents.kinds import (
     variant_words,
 )
 from knightfall.errors import KnightfallError, nearest
+from knightfall.position import Position
 from knightfall.search.budget import KINDS, Budget
+from knightfall.user_files import local_function, without_digits
 
 # -- the names that the course and the studies gave to their agents -----------------------------
 
@@ -141,6 +144,80 @@ def borrowed(called: str, agent: Agent) -> str:
     )
 
 
+# -- values of Python ---------------------------------------------------------------------------
+
+
+class Chooser(Protocol):
+    """An object that chooses moves; every `Agent` is one."""
+
+    def choose(self, position: Position) -> str:
+        """Return the name of the cell to move to."""
+
+
+AnAgent = str | Agent | Chooser | Callable[..., Any]
+"""What is accepted where an agent is expected (see `agent_text`)."""
+
+
+def agent_text(value: AnAgent) -> str:
+    """Return the agent string of a value.
+
+    The value is an agent string; an `Agent`; a heuristic, which is a function of five arguments; a
+    function of a position that returns the name of a cell; or a class or an object with such a
+    method `choose`.
+    """
+    if isinstance(value, str | Agent):
+        return str(value)
+    text = str(local_function(value))
+    return text if _is_heuristic(value) else f"python({text})"
+
+
+def agent_texts(values: Iterable[AnAgent], in_process: bool = False) -> list[str]:
+    """Return the agent strings of some values.
+
+    With `in_process`, ``python`` agents are called by the process that plays; raise an error if
+    there are none.
+    """
+    texts = [agent_text(value) for value in values]
+    if not in_process:
+        return texts
+    direct = [
+        str(parse_agent(text).with_options({"in_process": ""}))
+        if (agent_parts(text) or ("",))[0] == "python"
+        else text
+        for text in texts
+    ]
+    if not any(text.startswith("python(") for text in direct):
+        raise KnightfallError(
+            "in_process applies to agents written in Python: name one, as in python(mine.py:choose)"
+        )
+    return direct
+
+
+def _is_heuristic(value: Any) -> bool:
+    """Return whether a Python value is a heuristic; raise an error if it is no agent either."""
+    if callable(getattr(value, "choose", None)):
+        return False
+    taken = ""
+    if callable(value) and not isinstance(value, type):
+        function = getattr(value, "py_func", value)
+        shown = inspect.signature(function)
+        taken = f", which takes {shown},"
+        given = list(shown.parameters.values())
+        if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+            given, shown = [], inspect.Signature()  # it returns neither a move nor a value
+            taken = ", a generator or coroutine function,"
+        if len(given) == 5 and all(one.kind is one.POSITIONAL_OR_KEYWORD for one in given):
+            return True
+        with suppress(TypeError):
+            shown.bind(None)
+            return False
+    raise KnightfallError(
+        f"{getattr(value, '__qualname__', repr(value)):.60}{taken} is not an agent: accepted are a "
+        "string such as 'random', a heuristic with the arguments (board, open, me, opp, to_move), "
+        "a function of one position, and a class or an object with a method choose(position)"
+    )
+
+
 # -- agent strings ------------------------------------------------------------------------------
 
 
@@ -151,9 +228,21 @@ _LEADING = re.compile(r"\s*([A-Za-z0-9_]+)\s*(?=[:(]|$)", re.ASCII)
 """The word before a colon or parenthesis."""
 
 
-def agent(text: str) -> Agent:
-    """Return the agent that a string describes, compiled and ready to play."""
-    return parse_agent(text).prepare()
+def agent(text: AnAgent) -> Agent:
+    """Return an agent, compiled and ready to play.
+
+    Args:
+        text: A string such as "id(improved, nodes=2500)"; a heuristic, which is a function of five
+            arguments; a function of a position that returns the name of the cell to move to; or a
+            class or an object with such a method `choose`.
+
+    Example:
+        >>> kf.agent("id(improved, depth=4)").choose(kf.Position.from_fen("7/7/1N5/7/7/4n2/7 w"))
+        'd6'
+        >>> kf.agent(lambda position: position.legal_moves[0]).choose(kf.Position.start())
+        'a7'
+    """
+    return parse_agent(agent_text(text)).prepare()
 
 
 def parse_agent(text: str, search: Agent | None = None, protocol: str = "") -> Agent:
@@ -290,14 +379,16 @@ def submissions(texts: Iterable[str]) -> list[Submitted]:
     for text in texts:
         with suppress(KnightfallError):  # a stored string may be invalid
             kind, clock = _kind_that_reads_itself(text), time_control(text)
-            if kind is not None and clock is not None:
-                found.append(Submitted(kind.read(text).files[0], *clock))
+            agent = None if kind is None else kind.read(text)
+            if agent is not None and clock is not None and agent.remembers_game:
+                found.append(Submitted(agent.files[0], *clock))
     return list(dict.fromkeys(found))
 
 
 def without_folder(heuristic: str) -> str:
     """Return ``file.py:name`` for ``folder/file.py:name``, and any other heuristic unchanged."""
-    return heuristic.rpartition("/")[2] if heuristic.count(".py:") == 1 else heuristic
+    text = without_digits(heuristic)
+    return text.rpartition("/")[2] if text.count(".py:") == 1 else text
 
 
 def _with_heuristic(search: Agent, text: str, name: str) -> Agent:

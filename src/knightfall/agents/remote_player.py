@@ -105,7 +105,6 @@ class AgentProcess(HostProcess):
         self.files, self.warnings = read_loaded(answer)
 
     def new_game(self, **what: Any) -> None:
-        """See `HostProcess`."""
         self._last = None
         super().new_game(**what)
 
@@ -239,7 +238,7 @@ class RemotePlayer:
         if sitting is not None and not sitting.can_play(position, self._seed):
             self._children.pop(seat).end()
         with self._process(seat) as child:
-            if self._timed:
+            if self._timed or not self._is_search:
                 child.prepare_board(position.board)
             report = child.analyse(position, self._seed, self._limit)
         try:
@@ -356,10 +355,9 @@ _idle = _Idle()
 def players(agents: Iterable[Agent], board: Board | None = None) -> list[Agent | RemotePlayer]:
     """Return a player for each agent, ready for a board.
 
-    An agent that runs a user's Python gets a process of its own; compiled agents, and those with a
-    heuristic declared in this process (such as in a notebook), play in this one.
+    Agents that are `isolated` get a process of their own; the others play in this one.
     """
-    asked = [RemotePlayer(agent).start() if _runs_elsewhere(agent) else agent for agent in agents]
+    asked = [RemotePlayer(agent).start() if agent.isolated else agent for agent in agents]
     for player in asked:
         player.prepare(board)
         if isinstance(player, RemotePlayer):
@@ -370,11 +368,3 @@ def players(agents: Iterable[Agent], board: Board | None = None) -> list[Agent |
 def player(agent: Agent, board: Board | None = None) -> Agent | RemotePlayer:
     """Return a player for one agent; see `players`."""
     return players([agent], board)[0]
-
-
-def _runs_elsewhere(agent: Agent) -> bool:
-    if agent.in_python:
-        return True
-    if agent.is_process_local or not agent.users_functions:
-        return False
-    return not agent.evaluator.compiled

@@ -8,25 +8,26 @@ Ctrl-C ends a call with a report on the games played so far.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import wraps
-from inspect import signature
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
+from inspect import formatannotation, signature
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, Unpack, cast
 
-from knightfall.agents import Agent, cached_agent
-from knightfall.agents.parse import borrowed
+from knightfall.agents import cached_agent
+from knightfall.agents.parse import AnAgent, agent_text, agent_texts, borrowed
 from knightfall.arena import engine_version
 from knightfall.arena.plan import Entrant, Openings, Plan, league_plan, match_plan
-from knightfall.arena.reports import KINDS
+from knightfall.arena.reports import KINDS, RunList, report_on
 from knightfall.arena.reports.league import LeagueReport
 from knightfall.arena.reports.match import MatchReport
 from knightfall.arena.reports.tournament import TournamentReport
-from knightfall.arena.reports.worth import WorthReport
 from knightfall.arena.results import RunReport
 from knightfall.arena.run_loop import OnPairs, Scoreboard, play_to_end
 from knightfall.arena.run_options import (
+    ARGUMENTS,
     AStore,
     Notice,
     RunKeywords,
@@ -37,8 +38,9 @@ from knightfall.arena.run_options import (
 from knightfall.arena.snapshot import as_played, run_snapshot
 from knightfall.arena.store import Run, Store
 from knightfall.arena.store_file import IN_MEMORY, user_store
+from knightfall.arena.stored_games import LAST, find_run
 from knightfall.arena.tournament_plan import mixture, tournament_plan
-from knightfall.arena.worth import NODES, TIMES, worth_plan
+from knightfall.arena.worth import NODES, TIMES, WorthReport, worth_plan
 from knightfall.board import Board
 from knightfall.display.numbers import count
 from knightfall.display.progress import progress
@@ -54,20 +56,35 @@ from knightfall.user_files import original_paths
 if TYPE_CHECKING:
     from knightfall.arena.runner import Runner
 
-AnAgent = str | Agent
 ABudget = str | Budget | None
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+class _TypeText(str):
+    """A type as `help` shows it: without quotes and without the names of modules."""
+
+    def __new__(cls, annotation: Any) -> _TypeText:
+        return super().__new__(cls, re.sub(r"(?:\w+\.)+(?=\w)", "", formatannotation(annotation)))
+
+    __repr__ = str.__str__
+
+
 def takes_run_options(function: Function) -> Function:
     """Decorate a function with ``**options``, so that its signature lists all `RunOptions`.
 
-    The function is called with a snapshot of the users' files.
+    So does its docstring in the place of the line ``**options``.  The function is called with a
+    snapshot of the users' files.
 
     A call with another keyword raises a TypeError that names the function, as Python does.
     """
-    shown = with_run_options(signature(function))
+    own = with_run_options(signature(function, eval_str=True))
+    shown = own.replace(
+        parameters=[
+            one.replace(annotation=_TypeText(one.annotation)) for one in own.parameters.values()
+        ],
+        return_annotation=_TypeText(own.return_annotation),
+    )
 
     @wraps(function)
     def checked(*args: Any, **keywords: Any) -> Any:
@@ -75,11 +92,16 @@ def takes_run_options(function: Function) -> Function:
             shown.bind(*args, **keywords)
         except TypeError as error:
             raise TypeError(f"{function.__name__}() {error}") from None
-        notice = keywords.get("notice", ignore_notice)
-        with run_snapshot(notice):  # before the plan is made, which loads the users' files
+        pairs = keywords.get("pairs")
+        if pairs is not None and not (isinstance(pairs, SupportsIndex) and int(pairs) > 0):
+            raise KnightfallError(f"pairs={pairs!r} must be a whole number from 1 on")
+        notice = keywords.get("notice")
+        # Before the plan is made, which loads the users' files.
+        with run_snapshot(notice or ignore_notice):
             return function(*args, **keywords)
 
     checked.__signature__ = shown  # type: ignore[attr-defined]
+    checked.__doc__ = (function.__doc__ or "").replace("        **options\n", ARGUMENTS)
     return cast(Function, checked)
 
 
@@ -91,17 +113,33 @@ def match(
     pairs: int | None = None,
     sprt: Sprt | tuple[float, float] | None = None,
     budget: ABudget = None,
+    in_process: bool = False,
     **options: Unpack[RunKeywords],
 ) -> MatchReport:
     """Play a match of two agents, each opening once with either agent as first player.
 
-    Play 100 pairs, or `pairs`.  With ``sprt=(0, 20)``, play until the sequential test accepts one
-    of its two hypotheses about A's normalized Elo.
+    Args:
+        a: The agent whose results are shown: a string, an `Agent`, or a function or class (see
+            `agent`).
+        b: Its opponent.
+        pairs: Number of pairs of games; by default 100, with `sprt` as many as there are openings.
+        sprt: Two hypotheses about A's normalized Elo, as in (0, 20): play until a sequential test
+            accepts one of them.
+        budget: Budget per move of every agent that deepens, as in "nodes=2500" or "time=150ms".
+        in_process: Call agents written in Python directly, without the protection of a process of
+            their own; this is much faster.
+        **options
+
+    Example:
+        >>> result = kf.match("greedy(improved)", "random", pairs=10, workers=0)
+        >>> result.pairs  # lost both games, won one, won both
+        (0, 3, 7)
+        >>> result.games[0].moves[:3]
+        ('d5', 'f3', 'c3')
     """
     how = RunOptions(**options)
     plan = match_plan(
-        str(a),
-        str(b),
+        *agent_texts([a, b], in_process),
         pairs=pairs,
         test=Sprt(*sprt) if isinstance(sprt, tuple) else sprt,
         budget=read_budget(budget),
@@ -122,25 +160,43 @@ def tournament(
     num_matches: int | None = None,
     time_limit: str | None = None,
     timer_threshold: str | None = None,
+    in_process: bool = False,
     **options: Unpack[RunKeywords],
 ) -> TournamentReport:
     """Play the course's tournament: each test agent meets each opponent from the same openings.
 
-    By default, the baseline and the heuristics that the five studies recommend play the course's
-    seven opponents.  After the course's own games (`course_only` stops there) the tournament goes
-    on until each comparison with the first test agent is decided or known to within two percentage
-    points; `pairs` fixes the length instead.  Course names, for example ``AB_Open``, are those of
-    the protocol.
+    After the course's own games the tournament goes on until each comparison with the first test
+    agent is decided or known to within two percentage points.  Course names, for example
+    ``AB_Open``, are those of the protocol.
 
-    The course's own settings are accepted, too: `num_matches` (NUM_MATCHES) fixes the length in
-    matches, of two games each in 2017b and of four in 2017a.  `time_limit` (TIME_LIMIT) is the time
-    for a move, for example ``"150ms"``; a search stops when `timer_threshold` (TIMER_THRESHOLD,
-    10 ms by default) is left of it.
+    Args:
+        tests: Agents to test; by default the baseline and the heuristics that the five studies
+            recommend.
+        against: Their opponents; by default the course's seven.
+        protocol: Version of the tournament's rules: "2017b" or "2017a".
+        pairs: Number of pairs of games against each opponent, instead of playing until decided.
+        course_only: Play only the course's own games.
+        budget: Budget per move of every agent that deepens, as in "nodes=2500" or "time=150ms".
+        num_matches: The course's NUM_MATCHES, instead of `pairs`: a match is two games in 2017b
+            and four in 2017a.
+        time_limit: The course's TIME_LIMIT, the time for a move, as in "150ms".
+        timer_threshold: The course's TIMER_THRESHOLD: a search stops when so much of the time
+            limit is left; by default "10ms".
+        in_process: Call agents written in Python directly (see `match`).
+        **options
+
+    Example:
+        >>> agents = ["AB_Improved", "greedy(improved)"], ["MM_Open"]
+        >>> result = kf.tournament(*agents, pairs=5, workers=0)
+        >>> [match.pairs for match in result.results.matches]
+        [(0, 1, 4), (0, 5, 0)]
     """
     how = RunOptions(**options)
+    tested, opponents = _as_list(tests), _as_list(against)
+    texts = agent_texts([*tested, *opponents], in_process)
     plan = tournament_plan(
-        [str(agent) for agent in tests],
-        [str(agent) for agent in against],
+        texts[: len(tested)],
+        texts[len(tested) :],
         protocol=protocol,
         pairs=pairs,
         course_only=course_only,
@@ -161,16 +217,29 @@ def league(
     gauntlet: int | None = None,
     until: float | None = None,
     budget: ABudget = None,
+    in_process: bool = False,
     **options: Unpack[RunKeywords],
 ) -> LeagueReport:
-    """Rate many agents by a round robin, or by letting the first `gauntlet` agents play the others.
+    """Rate many agents by letting each play each other.
 
-    With `until`, stop as soon as each agent is significantly better than the next one in the
-    ranking, or the difference of the two is known to within `until` Elo.
+    Args:
+        agents: Two or more agents (see `agent`).
+        pairs: Number of pairs of games of each two agents.
+        gauntlet: Only the first so many agents play the others.
+        until: Stop as soon as each agent is significantly better than the next one in the ranking,
+            or the difference of the two is known to within so many Elo.
+        budget: Budget per move of every agent that deepens, as in "nodes=2500" or "time=150ms".
+        in_process: Call agents written in Python directly (see `match`).
+        **options
+
+    Example:
+        >>> result = kf.league(["random", "greedy(open)", "greedy(improved)"], pairs=5, workers=0)
+        >>> [result.names[number] for number in result.order]
+        ['open', 'improved', 'random']
     """
     how = RunOptions(**options)
     plan = league_plan(
-        [str(agent) for agent in agents],
+        agent_texts(_as_list(agents), in_process),
         pairs=pairs,
         gauntlet_of=gauntlet,
         until=until,
@@ -192,13 +261,25 @@ def worth(
 ) -> WorthReport:
     """Measure a heuristic against another one at equal nodes, and at equal time.
 
-    ``times=()`` leaves equal time out.
+    Args:
+        a: The heuristic, or an agent that deepens, such as "id(main, plain)".
+        b: What it is compared with.
+        nodes: Nodes per move; a match is played for each.
+        times: Times per move, as in "0.1ms", which are converted into nodes; () leaves equal time
+            out.
+        pairs: Number of pairs of games for each budget.
+        **options
+
+    Example:
+        >>> result = kf.worth("bfs_reach", "open", nodes=[50], times=(), pairs=10, workers=0)
+        >>> result.results.matches[0].pairs
+        (1, 6, 3)
     """
     how = RunOptions(**options)
     with _open_store(how.store) as known:
         plan = worth_plan(
-            str(a),
-            str(b),
+            agent_text(a),
+            agent_text(b),
             nodes=[str(amount) for amount in nodes],
             times=times,
             known=None if how.again else known,
@@ -208,9 +289,52 @@ def worth(
     return _play_or_load(plan, WorthReport, how)
 
 
+def runs(*, store: AStore = None) -> RunList:
+    """Return summaries of the runs in a store.
+
+    Args:
+        store: File of the store; None is the user's own, in which commands store their runs.
+
+    Example:
+        >>> _ = kf.match("greedy(open)", "random", pairs=1, workers=0, store="runs.sqlite")
+        >>> [(run.id, run.kind, run.names) for run in kf.runs(store="runs.sqlite")]
+        [(1, 'match', ('greedy(open)', 'random'))]
+    """
+    with Store.open(store, read_only=True) as opened:
+        refused: list[tuple[int, str]] = []
+        found = opened.runs(lambda id, error: refused.append((id, str(error))))
+        return RunList(found, refused)
+
+
+def run(number: int | str = LAST, *, store: AStore = None) -> RunReport:
+    """Return the report of a run in a store.
+
+    Args:
+        number: Number of the run; "last" is the one that was begun last.
+        store: File of the store; None is the user's own, in which commands store their runs.
+
+    Example:
+        >>> _ = kf.match("greedy(open)", "random", pairs=1, workers=0, store="runs.sqlite")
+        >>> kf.run(1, store="runs.sqlite").pairs
+        (0, 0, 1)
+    """
+    opened = Store.open(store, read_only=True)  # stays open as long as the report exists
+    try:
+        return report_on(find_run(opened, str(number)))
+    except BaseException:
+        opened.close()
+        raise
+
+
 # -- shared by the four functions --------------------------------------------------------------
 
 Kind = TypeVar("Kind", bound=RunReport)
+
+
+def _as_list(agents: Any) -> list[AnAgent]:
+    """Return the agents of a list, or a list of one agent: a string is not a list of letters."""
+    many = isinstance(agents, Iterable) and not isinstance(agents, str)
+    return list(agents) if many else [agents]
 
 
 def _openings(how: RunOptions) -> Openings:
@@ -236,10 +360,10 @@ def _play_or_load(plan: Plan, kind: type[Kind], how: RunOptions) -> Kind:
     assert KINDS[plan.kind] is kind
     runner_options = RunnerOptions(how.workers, how.dask, how.executor)
     if how.again or not _is_finished(plan, how.store):
-        check(plan, runner_options, how.notice)
+        check(plan, runner_options, how.tell)
         for entrant in plan.entrants:  # notes such as a submission's course generation
             for note in cached_agent(as_played(entrant.agent)).notes():
-                how.notice(original_paths(f"{entrant.name}: {note}"))
+                how.tell(original_paths(f"{entrant.name}: {note}"))
     # The report reads from the store later, so the store stays open as long as the report exists.
     store = _open_store(how.store)
     try:
@@ -248,7 +372,7 @@ def _play_or_load(plan: Plan, kind: type[Kind], how: RunOptions) -> Kind:
             store,
             runner_options,
             again=how.again,
-            notice=how.notice,
+            notice=how.tell,
             show_progress=how.progress,
         )
     except BaseException:
@@ -302,8 +426,8 @@ def check_runner(options: RunnerOptions, plan: Plan) -> None:
     here = [agent for agent in agents if agent.is_process_local]
     if here and (options.workers or options.leaves):
         raise KnightfallError(
-            f"{here[0].name} uses a heuristic declared in this process, which worker processes "
-            "cannot load: set workers=0, or move the heuristic into a file"
+            f"{here[0].name} uses a function of this process, which worker processes cannot load: "
+            "set workers=0, or move the function into a file"
         )
     timed = [agent for agent in agents if agent.timed]
     if timed and (options.workers or 0) > cores():
@@ -330,6 +454,8 @@ def play(
     notices = [borrowed(one.name, cached_agent(one.agent)) for one in plan.entrants]
     if plan.kind == "tournament":
         notices += mixture(plan)
+    if not store.file.in_memory:
+        notices += [_not_resumable(one) for one in plan.entrants]
     for text in filter(None, dict.fromkeys(notices)):
         notice(text)
     if plan.exhausted:
@@ -421,6 +547,16 @@ def combined_plan(plans: Sequence[Plan]) -> Plan:
     return replace(most, entrants=tuple(entrants.values()))
 
 
+def _not_resumable(entrant: Entrant) -> str:
+    """Return a notice if a run with this entrant can only be continued by this process; else ""."""
+    if not cached_agent(entrant.agent).is_process_local:
+        return ""
+    return (
+        f"{entrant.name} is a function of this process: its games are stored, but no other process "
+        "can continue the run; a function in a file can be named in any process"
+    )
+
+
 def _too_few_openings(plan: Plan) -> str:
     """Return a sentence on how many pairs are played, because there are too few openings."""
     where = "the book has" if plan.book else f"{plan.board.replace('x', '×')} has"
@@ -457,4 +593,4 @@ def _so_far(boards: Sequence[Scoreboard]) -> Iterable[Part]:
     return KINDS[boards[0].plan.kind].live(boards[0]) if boards else ["preparing …"]
 
 
-__all__ = ["league", "match", "tournament", "user_store", "worth"]
+__all__ = ["league", "match", "run", "runs", "tournament", "user_store", "worth"]

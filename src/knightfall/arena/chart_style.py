@@ -110,9 +110,16 @@ def source(found: Results) -> str:
     return f"run {run.id} · {where} · {games} · seed {plan.seed}"
 
 
+class Chart(Figure):
+    """A figure that a notebook shows as a picture, also if it does not know matplotlib."""
+
+    def _repr_png_(self) -> bytes:
+        return image(self, "png")
+
+
 def page(found: Results | str, title: str, width: float, height: float) -> Figure:
     """Return an empty figure of a size in inches, with a title and a line about its source."""
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Chart(figsize=(width, height), layout="constrained")
     letters = int(width * LETTERS)
     below = found if isinstance(found, str) else source(found)
     lines = [*textwrap.wrap(title, letters), *textwrap.wrap(below, letters)]

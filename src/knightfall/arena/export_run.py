@@ -219,7 +219,7 @@ def back_up(
 def _checked_target(store: Store, path: Path, force: bool) -> Path:
     """Return the full path of a backup; raise a `KnightfallError` if it cannot be written."""
     try:
-        target = path.expanduser().absolute()
+        target = Path(os.path.expanduser(path)).absolute()
         if target.exists() and target.samefile(store.file.path):
             raise KnightfallError(f"{str(path)!r} is the store itself: name another file")
         check_output(target, force=force)

@@ -81,8 +81,8 @@ class RunFile:
     @cached_property
     def head(self) -> RunHeader:
         """The content of the first line, checked."""
-        with self._lines() as lines, self._at(1):
-            return _header(next(lines, (1, ""))[1])
+        with opened(self.path) as file, self._at(1):
+            return _header(next(self._numbered(file), (1, ""))[1])
 
     def pairs(
         self, on_progress: OnProgress = ignore_progress, replay: bool = True
@@ -93,7 +93,8 @@ class RunFile:
         """
         expected = self.head.pairs
         number, line = 0, 1
-        with self._lines() as lines:
+        with opened(self.path) as file:
+            lines = self._numbered(file)
             next(lines)
             for line, text in lines:
                 if not text.strip():
@@ -132,12 +133,6 @@ class RunFile:
                 task == plan.task(number), f"pair {number} of this plan has another opening or seed"
             )
         return task
-
-    @contextmanager
-    def _lines(self) -> Iterator[Iterator[tuple[int, str]]]:
-        """Open the file and yield an iterator over its numbered lines."""
-        with opened(self.path) as file:
-            yield self._numbered(file)
 
     def _numbered(self, file: IO[bytes]) -> Iterator[tuple[int, str]]:
         """Yield the lines with their numbers, from 1 on."""
@@ -189,7 +184,11 @@ def _header(text: str) -> RunHeader:
     check(_HEAD, content)
     plan, outcome = plan_of(content["plan"]), content["outcome"]
     _must("knightfall" in content["versions"], '"versions" must name the version of "knightfall"')
-    _check_names(plan)
+    for entrant in plan.entrants:
+        _must(
+            printable(entrant.name) == entrant.name,
+            f"the name {shown(entrant.name)} contains characters that cannot be printed",
+        )
     _must(
         content["pairs"] <= plan.total <= MOST_STORED,
         f"{content['pairs']} pairs, but the plan has {plan.total}",
@@ -231,15 +230,6 @@ _HEAD: dict[str, Any] = {
     "versions": {str: str},
     "pairs": Whole(),
 }
-
-
-def _check_names(plan: Plan) -> None:
-    """Raise a `KnightfallError` if an entrant's name has characters that cannot be printed."""
-    for entrant in plan.entrants:
-        _must(
-            printable(entrant.name) == entrant.name,
-            f"the name {shown(entrant.name)} contains characters that cannot be printed",
-        )
 
 
 def _sorted(content: dict[str, Any]) -> str:
@@ -285,17 +275,16 @@ def _checked_cells(
     With `replay`, raise a `KnightfallError` if a move is illegal or the end is wrong.
     """
     opening = Position.from_fen(task.opening)
-    if not replay:
-        return bytes(opening.board.cell(move) for move in moves)
-    position = Scoresheet.played(opening, moves).final
-    _must(
-        (reason == "no moves") == (position.winner is not None),
-        f"the reason is {reason!r}, but after its moves the game is "
-        f"{'not ' if position.winner is None else ''}over",
-    )
-    # The side to move has lost, for whatever reason.
-    right = other(position.to_move)
-    _must(winner == right, f"the winner must be {right!r}, not {shown(winner)}")
+    if replay:
+        position = Scoresheet.played(opening, moves).final
+        _must(
+            (reason == "no moves") == (position.winner is not None),
+            f"the reason is {reason!r}, but after its moves the game is "
+            f"{'not ' if position.winner is None else ''}over",
+        )
+        # The side to move has lost, for whatever reason.
+        right = other(position.to_move)
+        _must(winner == right, f"the winner must be {right!r}, not {shown(winner)}")
     return bytes(opening.board.cell(move) for move in moves)
 
 

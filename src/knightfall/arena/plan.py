@@ -32,6 +32,7 @@ from knightfall.errors import Ending, KnightfallError, ending_of
 from knightfall.openings import alternate_hunter, openings, seed_of, shuffled
 from knightfall.position import Position, Side
 from knightfall.search.budget import Budget
+from knightfall.untrusted_input import opened
 
 if TYPE_CHECKING:
     from knightfall.statistics.sprt import Sprt
@@ -229,7 +230,8 @@ class Plan:
             a=self.entrants[match.a].agent,
             b=self.entrants[match.b].agent,
             opening=self.order(match.series)[round // self.repeats],
-            seed=_pair_seed(self.seed, match.series, round),
+            # At least 1, because 0 means that there is no seed.
+            seed=1 + seed_of(f"pair {self.seed}/{match.series}/{round}") % (2**31 - 1),
         )
 
     def tasks(self, start: int = 0) -> Iterator[PairTask]:
@@ -260,7 +262,14 @@ class Plan:
 
 def run_key(plan: str, engine: str) -> str:
     """Return the key of a plan as JSON and the engine's version (see `Plan.key`)."""
-    return hashlib.sha256(f"{engine}\n{plan}".encode()).hexdigest()[:20]
+    try:
+        return hashlib.sha256(f"{engine}\n{plan}".encode()).hexdigest()[:20]
+    except UnicodeEncodeError as error:  # bytes of a file's name that Python could not decode
+        at = error.start - len(engine) - 1
+        begin, end = plan.rfind('"', 0, at) + 1, plan.find('"', at)
+        raise KnightfallError(
+            f"a file's name is not valid UTF-8: {plan[begin:end]!r}: rename the file"
+        ) from None
 
 
 @lru_cache(maxsize=8)
@@ -271,11 +280,6 @@ def _every_opening(board: str) -> tuple[str, ...]:
     if not found:
         raise KnightfallError(f"board {board}: in no opening can the first player move")
     return tuple(found)
-
-
-def _pair_seed(seed: int, series: int, round: int) -> int:
-    """Return the seed of a round; it is at least 1, because 0 means that there is no seed."""
-    return 1 + seed_of(f"pair {seed}/{series}/{round}") % (2**31 - 1)
 
 
 def may_repeat(plan: Plan) -> bool:
@@ -387,7 +391,7 @@ def file_hash(path: str) -> str:
 @lru_cache(maxsize=1024)
 def _hash_at(path: str, time: int, size: int) -> str:
     """Return the hash of a file; `time` and `size` make an edited file miss the cache."""
-    with open(path, "rb") as file:
+    with opened(path) as file:  # at this moment a pipe may have taken its place
         return hashlib.file_digest(file, "sha256").hexdigest()[:20]
 
 

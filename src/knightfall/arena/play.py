@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from knightfall.agents import Agent, cached_agent
+from knightfall.agents.kinds import random_kept
 from knightfall.agents.remote_player import PATIENCE, RemotePlayer, check_time
 from knightfall.arena.plan import GameRecord, PairRecord, PairTask, Reason, game_record
 from knightfall.board import Board
@@ -26,13 +27,13 @@ from knightfall.display.printable import storable
 from knightfall.errors import AgentFailure, KnightfallError, RunnerFailure
 from knightfall.isolation import sandbox
 from knightfall.kernel.interrupt import CLOCK
-from knightfall.kernel.rules import rules_of, words
+from knightfall.kernel.rules import geometry, rules_of, words
 from knightfall.position import Position, Side, other
 from knightfall.processor_cores import ENOUGH, wait_for_core
 from knightfall.search import run_search
-from knightfall.search.budget import Report
+from knightfall.search.budget import LEAF_STEP_LIMIT, Report
 from knightfall.search.game_loop import GAME_DTYPE, RESIGNED, TAMPERED, TOO_LATE, play
-from knightfall.search.run_search import board_for, settings_for
+from knightfall.search.run_search import settings_for
 from knightfall.search.search_state import DTYPE as STATE_DTYPE
 from knightfall.search.search_state import SETTINGS_DTYPE
 from knightfall.search.transposition_table import new_table
@@ -95,7 +96,9 @@ def _one_game(task: PairTask, game: int, ask: Callable[[Agent], MoveSource] | No
             for side, agent in seats.items()
         }
         try:
-            return play_move_by_move(players, limits, opening, forgiving=replay < REPLAYS)
+            timed = {side for side, agent in seats.items() if agent.budget.seconds is not None}
+            forgiving = timed if replay < REPLAYS else ()
+            return play_move_by_move(players, limits, opening, forgiving)
         except AgentFailure:
             continue
         finally:
@@ -120,12 +123,11 @@ def play_move_by_move(
     players: dict[Side, MoveSource],
     limits: dict[Side, float | None],
     opening: Position,
-    *,
-    forgiving: bool = False,
+    forgiving: Collection[Side] = (),
 ) -> GameRecord:
     """Play a game by asking for each move; a player that exceeds its limit (in seconds) loses.
 
-    With `forgiving`, raise the `AgentFailure` of a player that was late for want of a core.
+    Raise the `AgentFailure` of a side in `forgiving` that was late for want of a core.
     """
     for side, player in players.items():
         if limits[side] is not None:
@@ -133,13 +135,16 @@ def play_move_by_move(
                 player.prepare(opening.board)
     position = opening
     rows: list[tuple[int, Report]] = []
+    stopped = _thread_workspace().game["stop"]
     while position.winner is None:
+        if stopped[0]:
+            raise RunnerFailure("the game was stopped")
         side = position.to_move
         try:
             report = _ask(players[side], position, limits[side])
             position = position.play(report.move)
         except AgentFailure as failure:
-            if forgiving and failure.starved and limits[side] is not None:
+            if failure.starved and side in forgiving:
                 raise
             return _record(rows, side, failure.reason, str(failure))
         except KnightfallError as error:  # a user's heuristic that raised an error
@@ -236,7 +241,7 @@ class _Workspace:
         a heuristic has overwritten the tables.
         """
         if board not in self.boards:
-            boards = board_for(board)
+            boards = geometry(board, LEAF_STEP_LIMIT)
             self.boards[board] = boards, boards.view(np.uint64), rules_of(board)
         return self.boards[board]
 
@@ -335,7 +340,8 @@ def play_chunk(
     """
     if not careful:
         make_ready(text for task in tasks for text in (task.a, task.b))
-    return [_play_task(task, careful, patience) for task in tasks]
+    with random_kept():
+        return [_play_task(task, careful, patience) for task in tasks]
 
 
 def _play_task(task: PairTask, careful: bool, patience: float) -> PairRecord:
@@ -371,11 +377,7 @@ def make_ready(texts: Iterable[str]) -> None:
                 if not agent.in_python:
                     agent.prepare()
                     searcher(text)  # caches the evaluator
-                    if (
-                        agent.may_hang
-                        and not agent.is_process_local
-                        and not agent.evaluator.compiled
-                    ):
+                    if agent.isolated:
                         _not_compiled.add(agent.heuristic)
                 _ready.add(text)
 

@@ -131,8 +131,11 @@ class EntrantRatings:
         return EntrantRatings(self.plan, self.ratings.anchored(self.player[entrant]), self.player)
 
     def ranking(self, entrants: Sequence[int]) -> list[int]:
-        """Return the given entrants sorted by rating, the best first."""
-        return sorted(entrants, key=lambda entrant: (-self.elo(entrant), entrant))
+        """Return the given entrants sorted by rating, the best first; equal ones keep their order.
+
+        Ratings within a millionth of an Elo are equal: rounding must not decide a tie.
+        """
+        return sorted(entrants, key=lambda entrant: (-round(self.elo(entrant), 6), entrant))
 
 
 def rate_entrants(plan: Plan, outcomes: PairOutcomes) -> EntrantRatings:

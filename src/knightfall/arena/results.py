@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -30,14 +30,17 @@ from knightfall.arena.report_statistics import (
 )
 from knightfall.arena.store import Run
 from knightfall.arena.store_file import SUMS, is_known_ending
-from knightfall.display.numbers import count
+from knightfall.arena.stored_games import Games
+from knightfall.display.numbers import count, some
 from knightfall.display.report import Displayable, Part
+from knightfall.optional_dependencies import require
 from knightfall.position import Side
 from knightfall.statistics.pairs import PairCounts
 from knightfall.statistics.rates import Share
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
     from knightfall.arena.run_loop import Scoreboard
 
@@ -346,6 +349,30 @@ class RunReport(Displayable):
 
     # -- contents --------------------------------------------------------------------------
 
+    def in_one_line(self) -> str:
+        return f"{self._heading()} · {some([one.name for one in self.plan.entrants])}"
+
+    @property
+    def games(self) -> Games:
+        """The games, in the order of the schedule."""
+        return Games(self.run, self.results.played)
+
+    def to_frame(self) -> DataFrame:
+        """Return a pandas DataFrame with a row for each game.
+
+        `first` plays the knight N, `second` n, as sides w and b.  `depth_w` and the like are sums
+        over the moves of a side; times are in microseconds.
+        """
+        require("to_frame()", "pandas")
+        from pandas import DataFrame
+
+        names = [entrant.name for entrant in self.plan.entrants]
+        rows = []
+        for game in self.run.games(limit=2 * self.results.played):
+            players = {"first": names[game.first], "second": names[game.second]}
+            rows.append({**asdict(game), **players, "plies": game.plies})
+        return DataFrame(rows)
+
     @abstractmethod
     def body(self) -> Iterable[Part]:
         """Yield the parts of the report after its heading."""
@@ -360,7 +387,6 @@ class RunReport(Displayable):
         """Return the parts that are shown while a run is played."""
 
     def parts(self) -> Iterator[Part]:
-        """See `Displayable`."""
         yield self._heading()
         yield from self._submissions()
         yield ""
@@ -373,7 +399,6 @@ class RunReport(Displayable):
         yield from self.body()
 
     def to_dict(self) -> dict[str, Any]:
-        """See `Displayable`."""
         found, plan = self.results, self.plan
         return {
             "run": self.run.id,

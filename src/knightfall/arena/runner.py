@@ -23,7 +23,6 @@ from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Protocol, Self
 from uuid import uuid4
 
 from knightfall.agents import Agent, cached_agent
@@ -40,6 +39,7 @@ from knightfall.arena.play import (
 )
 from knightfall.arena.run_options import Notice
 from knightfall.arena.snapshot import Snapshot
+from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import MOST_WORKERS, POLLING, Closing, Job, RunnerOptions
 from knightfall.position import Position
@@ -74,8 +74,8 @@ SHORT = 20.0
 """Seconds: games by the clock that take less in all are played in this process, one by one."""
 
 
-class Runner(Protocol):
-    """An object that plays pairs, in this process or in others; also a context manager.
+class Runner(Closing):
+    """Base class of objects that play pairs, in this process or in others.
 
     A call of `play` must end before the next one begins.
     """
@@ -86,15 +86,10 @@ class Runner(Protocol):
         Tasks are taken from the iterator when they are needed, and a little ahead.  Closing the
         generator ends the games being played.
         """
-
-    def close(self) -> None:
-        """Shut down all workers."""
-
-    def __enter__(self) -> Self: ...
-    def __exit__(self, *raised: object) -> None: ...
+        raise NotImplementedError
 
 
-class InProcess(Closing):
+class InProcess(Runner):
     """A runner that plays in this process.
 
     It plays in a second thread, because compiled code does not notice Ctrl-C.
@@ -107,7 +102,6 @@ class InProcess(Closing):
         self._idle: PlayingThread | None = None
 
     def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
-        """See `Runner`."""
         chunks = ChunkQueue(tasks, self._patience)
         player, self._idle = self._idle or PlayingThread(), None
         try:
@@ -133,11 +127,10 @@ class InProcess(Closing):
         return chunk
 
     def close(self) -> None:
-        """See `Runner`."""
         self._idle = None
 
 
-class Pool(Closing):
+class Pool(Runner):
     """A runner with worker processes on this machine.
 
     Agents are compiled in this process first, so that the workers find the machine code cached.
@@ -161,15 +154,13 @@ class Pool(Closing):
         self._most = 1 if pin else MOST_PAIRS
 
     def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
-        """See `Runner`."""
         return self.pool.do(ChunkQueue(tasks, self._patience, most=self._most))
 
     def close(self) -> None:
-        """See `Runner`."""
         self.pool.close()
 
 
-class RemoteRunner(Closing):
+class RemoteRunner(Runner):
     """A runner on a Dask cluster (given its address) or in an executor.
 
     Closing the runner does not shut down the executor.
@@ -178,8 +169,7 @@ class RemoteRunner(Closing):
     def __init__(
         self, where: str | Executor, agents: Sequence[str] = (), patience: float = PATIENCE
     ) -> None:
-        from knightfall.isolation.dask_cluster import DaskCluster
-        from knightfall.isolation.executor_pool import ExecutorPool
+        from knightfall.isolation.executor_pool import DaskCluster, ExecutorPool
 
         self.pool = DaskCluster(where) if isinstance(where, str) else ExecutorPool(where)
         self._patience = patience
@@ -192,18 +182,16 @@ class RemoteRunner(Closing):
             raise
 
     def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
-        """See `Runner`."""
         chunks = ChunkQueue(
             tasks, self._patience, REMOTE_CHUNK_SECONDS, engine_and_run=(engine(), self._run)
         )
         return self.pool.do(chunks)
 
     def close(self) -> None:
-        """See `Runner`."""
         self.pool.close()
 
 
-class Adaptive(Closing):
+class Adaptive(Runner):
     """A runner that starts in this process, and moves to a pool if the remaining pairs take long.
 
     A worker needs two seconds to be ready, which is more than most runs take altogether.
@@ -216,7 +204,6 @@ class Adaptive(Closing):
         self._pool: Pool | None = None
 
     def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
-        """See `Runner`."""
         if self._pool is None:
             yield from self._begin_here(tasks)
         if self._pool is not None:
@@ -252,7 +239,6 @@ class Adaptive(Closing):
                 yield record
 
     def close(self) -> None:
-        """See `Runner`."""
         self._here.close()
         if self._pool is not None:
             self._pool.close()
@@ -309,21 +295,19 @@ def _warn_of_load(timed: Agent, notice: Notice) -> None:
     """Print a warning if agents with a time limit would be disturbed by other processes."""
     busy = load()
     if busy is not None and busy > BUSY * cores():
-        number = f"{cores()} {'core' if cores() == 1 else 'cores'}"
         notice(
             f"warning: {timed.name} plays by the clock, and this machine is busy (load {busy:.1f} "
-            f"on {number}): results will depend on what else it does"
+            f"on {count(cores(), 'core')}): results will depend on what else it does"
         )
 
 
-class SnapshotRunner(Closing):
+class SnapshotRunner(Runner):
     """A runner that plays from a snapshot; its records name the original agents and files."""
 
     def __init__(self, runner: Runner, taken: Snapshot) -> None:
         self._runner, self._taken = runner, taken
 
     def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
-        """See `Runner`."""
         waiting: dict[int, PairTask] = {}
 
         def moved() -> Iterator[PairTask]:
@@ -419,8 +403,12 @@ class ChunkQueue:
         return Job(play_in_worker, args, seconds, alone=chunk.careful)
 
     def done(self, chunk: Chunk, answer: Played | None) -> Iterable[PairRecord]:
-        """See `Work`."""
         if answer is None:
+            for text in _watched(chunk):
+                if cached_agent(text).is_process_local:
+                    raise KnightfallError(
+                        f"{cached_agent(text).name} did not answer for {self.deadline(chunk):.0f} s"
+                    )
             self.lost(chunk, stalled=True)
             return ()
         self.played(chunk, answer.records, answer.seconds)
@@ -603,7 +591,7 @@ def play_remotely(
     `run` is the run's id.  Raise a `KnightfallError` if this machine has another version of
     knightfall, or lacks an agent's file.
     """
-    from knightfall.isolation.dask_cluster import dask_worker
+    from knightfall.isolation.executor_pool import dask_worker
 
     where = dask_worker()
     if engine() != expected_engine:

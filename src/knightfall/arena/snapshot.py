@@ -33,6 +33,9 @@ from knightfall.user_folders import locked, make_private
 MOST_LINKS = 1000
 """Most entries of a folder that a snapshot links."""
 
+LARGEST = 1 << 30
+"""Most bytes of a file that an agent reads while it is loaded."""
+
 LOCK = ".lock"
 """A file in a snapshot's folder that is locked as long as the run goes on."""
 
@@ -41,8 +44,8 @@ class Snapshot:
     """Copies of the files of some agents, in a folder that only the user can read.
 
     Each file or folder that an agent names has a tree of its own, in which copies have the full
-    paths of the originals.  For a function, the tree has copies of its file and of all that it
-    imports and reads while it is loaded; other files of its folder and of those above are links.
+    paths of the originals.  For a function, the tree has copies of its file and of all in its
+    folder that it imports and reads while it is loaded; other files there and above are links.
     For a submission, it has copies of the files in its folder.
     """
 
@@ -51,10 +54,13 @@ class Snapshot:
         self._held: IO[str] | None = None
         self._busy = threading.RLock()
         self._trees: dict[str, str] = {}  # by the path that an agent names
+        self._targets: dict[str, str] = {}  # the same paths without symbolic links
         self._copies: dict[str, str] = {}  # the first copy of each original
         self._hashes: dict[str, str] = {}  # those of the copies, by original
         self._elsewhere: dict[str, str] = {}  # hashes of files that cannot be copied
+        self._sizes: dict[str, int] = {}  # their sizes
         self._agents: dict[str, str] = {}
+        self._sources: dict[str, tuple[str, ...]] = {}
         self._entered = ""  # the tree of the working folder
 
     # -- agents and files from the copies --------------------------------------------------
@@ -102,14 +108,18 @@ class Snapshot:
     def files(self, entrants: Iterable[Entrant]) -> dict[str, str]:
         """Return the original files that entrants depend on, with the hashes of the copies.
 
-        This loads the copies.
+        This loads the copies, each once.
         """
         found: dict[str, str] = {}
         # All are copied before any of them is loaded, because loading runs their code.
         texts = [self.agent(text) for text in dict.fromkeys(one.agent for one in entrants)]
         for text in texts:
-            for path in cached_agent(text).sources():
-                found |= self._hash(path)
+            agent = cached_agent(text)
+            folders = [original_paths(folder) for folder in agent.folders()]
+            if text not in self._sources:
+                self._sources[text] = tuple(agent.sources())
+            for path in self._sources[text]:
+                found |= self._hash(path, folders)
         return dict(sorted(found.items()))
 
     def path(self, original: Path) -> Path:
@@ -118,7 +128,12 @@ class Snapshot:
 
     def edited(self) -> list[str]:
         """Return sentences that name the originals that were edited since they were copied."""
-        found = _edited(self._hashes)
+        # A file of another size is not read.
+        found = [
+            path
+            for path, before in self._hashes.items()
+            if _size(path) != _size(self._copies[path]) or _now(path) != before
+        ]
         texts = []
         if found:
             more = f" and {count(len(found) - 1, 'more file')}" if found[1:] else ""
@@ -131,7 +146,8 @@ class Snapshot:
             f"{path} was edited during the run; it is not among the copies, because it is named "
             "by its full path or lies outside of the agent's folder: later games may have used its "
             "new text"
-            for path in _edited(self._elsewhere)
+            for path, before in self._elsewhere.items()
+            if _size(path) != self._sizes[path] or _now(path) != before
         ]
         return texts
 
@@ -170,12 +186,13 @@ class Snapshot:
                         self._copy(source, tree)
             return
         for function in agent.users_functions:
-            key = os.path.realpath(function.path)
+            key = self._resolved(function.path)
             if key not in self._trees and (files := function.files_to_copy()):
                 tree = self._tree(key)
                 for source in files:
                     self._link_folder(os.path.dirname(source), tree)
-                    self._copy(source, tree)
+                    if source == key or _may_be_copied(source, function.folders()):
+                        self._copy(source, tree)
 
     def _tree(self, key: str) -> str:
         """Return a new tree for the copy of the file or folder `key`."""
@@ -187,12 +204,17 @@ class Snapshot:
 
     def _moved(self, path: str, resolve: bool) -> str:
         """Return the path of a copy; if `resolve`, follow the symbolic links of `path` first."""
-        original = os.path.realpath(path) if resolve else os.path.abspath(path)
+        original = self._resolved(path) if resolve else os.path.abspath(path)
         return self._trees.get(original, "") + original
+
+    def _resolved(self, path: str) -> str:
+        """Return a path without symbolic links, as it was at the first call."""
+        return self._targets.setdefault(os.path.abspath(path), os.path.realpath(path))
 
     def _copy(self, original: str, tree: str) -> None:
         """Copy a file into a tree; raise a `KnightfallError` if that fails."""
         target = tree + original
+        _check_size(original)
         try:
             os.makedirs(os.path.dirname(target), exist_ok=True)
             if os.path.islink(target):
@@ -203,19 +225,24 @@ class Snapshot:
         if original not in self._copies:
             self._copies[original], self._hashes[original] = target, file_hash(target)
 
-    def _hash(self, path: str) -> dict[str, str]:
-        """Return the original of a file that an agent has read, with its hash.
+    def _hash(self, path: str, folders: Iterable[str]) -> dict[str, str]:
+        """Return the original of a file that an agent says it has read, with its hash.
 
-        If the file was read through a link of a tree, a copy replaces the link.
+        If it was read through a link of a tree, a copy replaces the link; but only if it lies in
+        one of the agent's folders: the agent can read the copy, and it may have lied.
         """
+        path = os.path.normpath(path) if snapshot_root(path) else path
         original, tree = original_paths(path), snapshot_root(path)
-        if not tree:
-            return {path: self._elsewhere.setdefault(path, file_hash(path))}
-        if os.path.realpath(path) != path and os.path.isfile(path):
+        if tree and (os.path.realpath(path) == path or not os.path.isfile(path)):
+            found = self._hashes.get(original)
+            return {} if found is None else {original: found}  # the agent may have written it
+        if tree in self._trees.values() and _may_be_copied(original, folders):
             self._link_folder(os.path.dirname(original), tree)
             self._copy(original, tree)
-        found = self._hashes.get(original)
-        return {} if found is None else {original: found}  # the agent may have written the file
+            return {original: self._hashes[original]}
+        _check_size(original)
+        self._sizes.setdefault(original, _size(original))
+        return {original: self._elsewhere.setdefault(original, file_hash(original))}
 
     def _link_folder(self, folder: str, tree: str) -> None:
         """Make a folder of a tree that has a link to each entry of the original."""
@@ -234,17 +261,39 @@ class Snapshot:
                     os.symlink(entry.path, os.path.join(there, entry.name))
 
 
-def _edited(files: dict[str, str]) -> list[str]:
-    """Return the files that do not have their hashes."""
-    found = []
-    for path, before in files.items():
-        try:
-            now = file_hash(path)
-        except KnightfallError:
-            now = ""
-        if now != before:
-            found.append(path)
-    return found
+def _may_be_copied(file: str, folders: Iterable[str]) -> bool:
+    """Return whether a sandbox shows a file: it and its target lie in one of the folders, and no
+    name on the way begins with a dot.
+    """
+    for folder in map(os.path.realpath, folders):
+        target = Path(os.path.realpath(file))
+        if target.is_relative_to(folder):
+            return not any(part.startswith(".") for part in target.relative_to(folder).parts)
+    return False
+
+
+def _check_size(path: str) -> None:
+    """Raise a `KnightfallError` if a file is too large to be copied and compared."""
+    if _size(path) > LARGEST:
+        raise KnightfallError(
+            f"{path} has {_size(path):,} bytes; an agent can read files of at most {LARGEST:,} "
+            "while it is loaded"
+        )
+
+
+def _size(path: str) -> int:
+    """Return the bytes of a file; -1 if it does not exist."""
+    with suppress(OSError):
+        return os.path.getsize(path)
+    return -1
+
+
+def _now(path: str) -> str:
+    """Return the hash of a file; "" if it cannot be read."""
+    try:
+        return file_hash(path)
+    except KnightfallError:
+        return ""
 
 
 # -- the snapshot of the run under way -------------------------------------------------------

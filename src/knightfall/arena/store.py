@@ -18,7 +18,8 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -59,21 +60,6 @@ class Outcomes(NamedTuple):
     """1 where `a` won the game in which it moves first."""
     repeats: npt.NDArray[np.bool_]
     """True where a pair is identical to an earlier one, and does not count."""
-
-
-class MatchSums(NamedTuple):
-    """Totals over the games of a match: games, forfeits, moves and nodes.
-
-    `a` and `b` are the match's entrants.  `forfeits` counts the games that
-    `a` forfeited, `conceded` those that `b` forfeited.  `moves` and `nodes` are those of `a`.
-    """
-
-    match: int
-    games: int
-    forfeits: int
-    conceded: int
-    moves: int
-    nodes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +109,9 @@ class Run:
         self.file = file
         self.id = id
         self.plan = plan
+
+    def __repr__(self) -> str:
+        return f"<Run: number {self.id} of {self.file.path}, a {self.plan.kind}>"
 
     # -- properties ------------------------------------------------------------------------
 
@@ -276,21 +265,6 @@ class Run:
             repeats=repeats,
         )
 
-    def sums(self) -> list[MatchSums]:
-        """Return `MatchSums` for each match that has games, in the order of the plan."""
-        rows = self.file.rows(
-            "SELECT p.match, COUNT(*),"
-            " SUM(g.reason = 'forfeit' AND (g.winner = 'w') <> (g.game = 0)),"
-            " SUM(g.reason = 'forfeit' AND (g.winner = 'w') = (g.game = 0)),"
-            " SUM(iif(g.game = 0, g.moves_w, g.moves_b)),"
-            " SUM(iif(g.game = 0, g.nodes_w, g.nodes_b))"
-            " FROM games g CROSS JOIN pairs p ON p.run = g.run AND p.number = g.pair"
-            " WHERE g.run = ? GROUP BY p.match ORDER BY p.match",
-            (self.id,),
-            [int] * 6,
-        )
-        return [MatchSums(*row) for row in rows]
-
     def depths(self) -> npt.NDArray[np.float64]:
         """Return the mean search depth of `a` in each pair, in plies, in schedule order.
 
@@ -424,6 +398,10 @@ class RunInfo:
     """The board, for example 7x7; ``book`` if its openings come from a book."""
 
 
+OnRefused = Callable[[int, KnightfallError], object]
+"""Called with the number of a run that is damaged, and the error."""
+
+
 class Store:
     """A file that holds runs."""
 
@@ -483,11 +461,12 @@ class Store:
         )
         best, most, wanted = None, 0, _but_for_pairs(json.loads(plan.to_json()))
         for (other,) in others:
-            heading = self._heading(other)
-            if heading.engine == engine and heading.but_for_pairs == wanted:
-                run = self._opened(other)
-                if run.played > most:
-                    best, most = other, run.played
+            with suppress(KnightfallError):  # a damaged run is passed over
+                heading = self._heading(other)
+                if heading.engine == engine and heading.but_for_pairs == wanted:
+                    run = self._opened(other)
+                    if run.played > most:
+                        best, most = other, run.played
         if best is not None:
             copy_pairs(self.file, best, id, plan)
 
@@ -622,27 +601,38 @@ class Store:
             return f"its runs go from {ids[0]} to {ids[-1]}"
         return f"its runs are {', '.join(ids)}" if ids else "it has no runs yet"
 
-    def runs(self) -> list[RunInfo]:
-        """Return summaries of all runs, in the order in which they were begun."""
+    def runs(self, on_refused: OnRefused | None = None) -> list[RunInfo]:
+        """Return summaries of all runs, in the order in which they were begun.
+
+        A run whose rows are damaged is left out, and `on_refused` is called with its number and the
+        error; without `on_refused` the error is raised.
+        """
+        infos = []
         with self.file.snapshot():
-            rows = self.file.rows(
-                "SELECT id, kind, (SELECT max(number) + 1 FROM pairs WHERE run = id), total,"
-                " created, finished, outcome FROM runs ORDER BY id",
-                (),
-                [int, str, int | None, int, str, str | None, str | None],
-            )
-            headings = [self._heading(row[0]) for row in rows]
-        return [
-            RunInfo(
-                id, printable(kind), heading.names, heading.agents, played or 0, total,
-                printable(created), finished,
-                str(_json_object(self.file, "outcome", outcome or "{}").get("verdict") or ""),
-                heading.files, heading.board,
-            )
-            for (id, kind, played, total, created, finished, outcome), heading in zip(
-                rows, headings, strict=True
-            )
-        ]  # fmt: skip
+            for (id,) in self.file.rows("SELECT id FROM runs ORDER BY id", (), [int]):
+                try:
+                    infos.append(self._info(id))
+                except KnightfallError as error:
+                    if on_refused is None:
+                        raise
+                    on_refused(id, error)
+        return infos
+
+    def _info(self, id: int) -> RunInfo:
+        """Return the summary of a run."""
+        heading = self._heading(id)
+        ((kind, played, total, created, finished, outcome),) = self.file.rows(
+            "SELECT kind, (SELECT max(number) + 1 FROM pairs WHERE run = id), total,"
+            " created, finished, outcome FROM runs WHERE id = ?",
+            (id,),
+            [str, int | None, int, str, str | None, str | None],
+        )
+        found = _json_object(self.file, f"outcome of run {id}", outcome or "{}")
+        return RunInfo(
+            id, printable(kind), heading.names, heading.agents, played or 0, total,
+            printable(created), finished, str(found.get("verdict") or ""), heading.files,
+            heading.board,
+        )  # fmt: skip
 
     def delete(self, run: int) -> None:
         """Delete a run with all its games; its number is not used again.

@@ -23,8 +23,11 @@ from knightfall.arena.plan import (
     may_repeat,
 )
 from knightfall.arena.store_checks import (
+    APPLICATION,
     LONGEST,
     LONGEST_NUMBER,
+    TABLES,
+    VERSION,
     StepLimit,
     check_files,
     check_log,
@@ -32,7 +35,6 @@ from knightfall.arena.store_checks import (
     has_log,
     primary_code,
 )
-from knightfall.arena.store_schema import APPLICATION, TABLES, VERSION
 from knightfall.errors import KnightfallError, NotFound
 from knightfall.position import Position, other
 from knightfall.user_folders import data_folder
@@ -55,7 +57,12 @@ IN_MEMORY = ":memory:"
 
 
 def user_store() -> Path:
-    """Return the path of the store that the command line uses by default."""
+    """Return the path of the store that the command line uses by default.
+
+    Example:
+        >>> kf.user_store().name
+        'arena.sqlite'
+    """
     return data_folder() / "arena.sqlite"
 
 
@@ -379,7 +386,11 @@ class PairWriter:
         """Insert a pair with its games; call `tally` afterwards to count it in the results."""
         number, match = record.task.number, record.task.number % self.places
         opening = self._opening(record.task.opening)
-        repeats = self._earlier(match, opening, record) if self.may_repeat else None
+        repeats = None
+        if self.may_repeat:
+            cells = [game.cells for game in record.games]
+            found = self.file.rows(_EARLIER, (self.run, match, opening, *cells))
+            repeats = int(found[0][0]) if found else None
         self.file.change(
             "INSERT INTO pairs VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -428,12 +439,6 @@ class PairWriter:
             (self.run, number, fen, Position.from_fen(fen).hunter),
         )
         return int(number)
-
-    def _earlier(self, match: int, opening: int, record: PairRecord) -> int | None:
-        """Return the first pair of the same match with the same moves in both games, or None."""
-        cells = [game.cells for game in record.games]
-        found = self.file.rows(_EARLIER, (self.run, match, opening, *cells))
-        return int(found[0][0]) if found else None
 
 
 def copy_pairs(file: StoreFile, source: int, target: int, plan: Plan) -> None:
@@ -557,6 +562,7 @@ WHERE p.run = ? AND p.number >= ? AND p.number < ?
 ORDER BY p.number, g.game"""
 _KINDS = (int, int, str, int, int, str, str, bytes, bytes, bytes, bytes, bytes, str, int, int)
 
+# The first pair of the same match with the same moves in both games.
 _EARLIER = """
 SELECT p.number
 FROM pairs p

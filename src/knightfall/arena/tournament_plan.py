@@ -179,13 +179,10 @@ def mixture(plan: Plan) -> list[str]:
     protocol = str(plan.options.get("protocol", ""))
     # A submission may use our names for its own players.
     names = [one.name for one in plan.entrants if not one.agent.startswith("course(")]
-    found = [from_another_protocol(_bare(name), protocol) for name in names]
+    # The names without their numbers and arguments: AB_Open of AB_Open #2.
+    bare = [name.partition("(")[0].partition(" #")[0].strip() for name in names]
+    found = [from_another_protocol(name, protocol) for name in bare]
     return [text for text in dict.fromkeys(found) if text]
-
-
-def _bare(name: str) -> str:
-    """Return an entrant's name without its number and its arguments: AB_Open of AB_Open #2."""
-    return name.partition("(")[0].partition(" #")[0].strip()
 
 
 def command_of(plan: Plan, pairs: int) -> str:

@@ -5,14 +5,16 @@ the same time.  So both are measured: equal nodes show the quality of its scores
 includes their cost.  Every budget is a match of its own, and all matches play the same openings.
 
 Equal time means node budgets that take equally long.  They are measured once (see `node_costs`) and
-are then part of the plan.
+are then part of the plan.  The report has a line per budget, and a verdict in two sentences.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, Unpack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -20,14 +22,23 @@ import numpy.typing as npt
 from knightfall.agents import Agent, DeepeningAgent, cached_agent, parse_agent
 from knightfall.arena.engine_version import engine
 from knightfall.arena.plan import Match, Openings, PairTask, Plan, enter, files_of
-from knightfall.arena.results import Effort, Results
+from knightfall.arena.report_statistics import pair_statistics
+from knightfall.arena.results import Effort, Results, RunReport
 from knightfall.arena.snapshot import as_played
 from knightfall.arena.store import Store
+from knightfall.display.numbers import count, for_json, interval, mean, percent, plus_minus
+from knightfall.display.report import Part
+from knightfall.display.table import Table
 from knightfall.errors import KnightfallError
 from knightfall.openings import shuffled
 from knightfall.position import Position
 from knightfall.search.budget import MOST_NODES, Budget, parse_budget
 from knightfall.statistics import pairs as statistics
+from knightfall.user_files import without_digits
+
+if TYPE_CHECKING:
+    from knightfall.arena.results import MatchResult
+    from knightfall.arena.run_loop import Scoreboard
 
 Measure = Literal["nodes", "time"]
 """The kind of budget that is equal for both agents."""
@@ -130,7 +141,8 @@ def budgetless_agent(text: str) -> Agent:
 
 def _short_name(agent: Agent) -> str:
     """Return the heuristic if the agent has no other options, else the agent string."""
-    return agent.heuristic if agent == DeepeningAgent(agent.heuristic) else str(agent)
+    alone = agent == DeepeningAgent(agent.heuristic)
+    return without_digits(agent.heuristic if alone else str(agent))
 
 
 def _budgets(measure: Measure, texts: Sequence[str]) -> list[Budget]:
@@ -163,10 +175,10 @@ def _measured_before(plan: Plan, store: Store) -> dict[str, list[int]]:
     Only runs with the same agents, board and engine are used.
     """
     found: dict[str, list[int]] = {}
-    for info in store.runs():
-        if info.kind == "worth":
+    for info in store.runs(lambda *_: None):
+        with suppress(KnightfallError):  # a damaged run is passed over
             run = store.run(info.id)
-            same = all(
+            same = info.kind == "worth" and all(
                 getattr(run.plan, field) == getattr(plan, field)
                 for field in ("board", "book", "files")
             )
@@ -231,6 +243,8 @@ def price(found: Results) -> float | None:
     return costs[0] / costs[1]
 
 
+# -- nodes of equal time -------------------------------------------------------------------------
+
 OPENINGS, REPEATS = 3, 6
 """The openings whose pairs are timed, and how often each.  The shortest time of each move counts,
 because other processes can only make it longer."""
@@ -293,8 +307,8 @@ def node_costs(couples: Sequence[Couple], openings: Sequence[str]) -> list[tuple
             spent[pair // len(chosen), who] += times[moves].sum()
             visited[pair // len(chosen), who] += nodes[pair, number][moves].sum()
     for couple, row in zip(couples, visited, strict=True):
-        for agent, count in zip(couple, row, strict=True):
-            if not count:
+        for agent, searched in zip(couple, row, strict=True):
+            if not searched:
                 raise KnightfallError(f"{agent} searched no nodes, so its speed cannot be measured")
     costs = np.maximum(spent, 1) / visited
     return [(float(cost_a), float(cost_b)) for cost_a, cost_b in costs]
@@ -308,3 +322,167 @@ def _with(agent: Agent, nodes: int) -> str:
 def _nodes(time: int, cost: float) -> int:
     """Return the nodes that fit into a time, to three digits: the cost is only a measurement."""
     return max(1, min(int(float(f"{time / cost:.3g}")), MOST_NODES))
+
+
+# -- the report ----------------------------------------------------------------------------------
+
+
+class WorthReport(RunReport):
+    """The report of heuristic A against heuristic B, at equal nodes and at equal time."""
+
+    kind = "worth"
+
+    @property
+    def a(self) -> str:
+        """The heuristic that is measured."""
+        return str(self.plan.options["a"])
+
+    @property
+    def b(self) -> str:
+        """The heuristic that `a` is compared with."""
+        return str(self.plan.options["b"])
+
+    @cached_property
+    def at_equal_nodes(self) -> OverallRate | None:
+        """A's win rate over all node budgets; None if there are none."""
+        return overall(self.results, "nodes")
+
+    @cached_property
+    def at_equal_time(self) -> OverallRate | None:
+        """A's win rate over all time budgets; None if there are none."""
+        return overall(self.results, "time")
+
+    @cached_property
+    def price(self) -> float | None:
+        """A's time per node divided by B's; None if it is not known."""
+        return price(self.results)
+
+    def body(self) -> Iterator[Part]:
+        yield f"{self.a} against {self.b}; of two numbers the first is that of {self.a}"
+        figures = ("Won", "95 % interval", "Elo", "nodes a move", "depth", "µs a move")
+        table = Table(["Equal", *figures])
+        for level in levels(self.plan):
+            table.add(*_line(level, self.results.matches[level.match]))
+        yield table
+        yield from self.unusual_losses()
+        yield ""
+        yield from self.words
+
+    def body_dict(self) -> dict[str, Any]:
+        return {
+            "a": self.a,
+            "b": self.b,
+            "budgets": [self._level_dict(level) for level in levels(self.plan)],
+            "equal_nodes": self.at_equal_nodes and asdict(self.at_equal_nodes),
+            "equal_time": self.at_equal_time and asdict(self.at_equal_time),
+            "price": self.price,
+            "words": [self.nothing_measured()] if self.nothing_measured() else self.words,
+        }
+
+    def _level_dict(self, level: Level) -> dict[str, Any]:
+        """Return the result with one budget as plain values."""
+        match = self.results.matches[level.match]
+        found = pair_statistics(match.pairs)
+        return {
+            "budget": level.text,
+            "equal": level.measure,
+            "amount": level.amount,
+            "pairs": list(match.pairs),
+            "rate": found.score,
+            "low": found.low,
+            "high": found.high,
+            "elo": for_json(found.elo),
+            "elo_error": for_json(found.elo_error),
+            "agents": [
+                {
+                    "agent": self.plan.entrants[entrant].agent,
+                    "mean_nodes": result.effort.mean_nodes,
+                    "mean_depth": result.effort.mean_depth,
+                    "mean_microseconds": result.effort.mean_microseconds,
+                    "losses": dict(result.losses),
+                }
+                for entrant, result in ((match.a, match.of_a), (match.b, match.of_b))
+            ],
+        }
+
+    @staticmethod
+    def live(board: Scoreboard) -> list[Part]:
+        table = Table(["Budget", "Won", "95 % interval"])
+        for level in levels(board.plan):
+            found = pair_statistics(board.counts[level.match])
+            table.add(level.text, percent(found.score), interval(found.low, found.high))
+        return [table]
+
+    @property
+    def words(self) -> list[str]:
+        """The verdict in one or two sentences, from the intervals over all budgets."""
+        at_nodes, at_time, cost = self.at_equal_nodes, self.at_equal_time, self.price
+        played = at_nodes or at_time
+        if played is None or not played.openings:
+            return ["No opening has been played with every budget yet."]
+        sentences = []
+        if at_nodes is not None:
+            judges = {1: "it judges better", -1: "it judges worse", 0: _open(at_nodes)}
+            what = judges[at_nodes.sign]
+            sentences.append(f"At equal nodes {self.a} wins {_rate(at_nodes)}: {what}.")
+        node = "" if cost is None else f"A node costs {self.a} {_times(cost, self.b)}"
+        if at_time is None:
+            return [*sentences, f"{node}; equal time was not played."] if node else sentences
+        value = _value(at_time, 0 if at_nodes is None else at_nodes.sign, cost)
+        paid = ", after paying for that," if cost is not None and cost > ABOUT else ""
+        sentences.append(f"{node}; at equal time{paid} it wins {_rate(at_time)}: {value}.")
+        return sentences
+
+
+def _line(level: Level, match: MatchResult) -> list[str]:
+    """Return the texts of a table row: the figures of the match with one budget."""
+    found = pair_statistics(match.pairs)
+
+    def both(figure: Callable[[Effort], float | None]) -> str:
+        efforts = match.of_a.effort, match.of_b.effort
+        return " / ".join(mean(figure(effort)) for effort in efforts)
+
+    return [
+        level.text,
+        percent(found.score),
+        interval(found.low, found.high),
+        plus_minus(found.elo, found.elo_error),
+        both(lambda effort: effort.mean_nodes),
+        both(lambda effort: effort.mean_depth),
+        both(lambda effort: effort.mean_microseconds),
+    ]
+
+
+# -- the verdict -------------------------------------------------------------------------------
+
+
+def _value(at_time: OverallRate, judgement: int, price: float | None) -> str:
+    """Return the verdict at equal time; `judgement` is `OverallRate.sign` at equal nodes."""
+    dearer = price is not None and price > ABOUT
+    if at_time.sign > 0:
+        return "it is worth its cost" if dearer else "it is better"
+    if at_time.sign < 0:
+        return "it is not worth its cost" if dearer and judgement >= 0 else "it is worse"
+    return _open(at_time)
+
+
+ABOUT = 1.05
+"""Ratio of costs below which they are called about the same."""
+
+
+def _times(price: float, other: str) -> str:
+    """Return a ratio of costs in words: "2.5 times as much time as open"."""
+    if 1 / ABOUT <= price <= ABOUT:
+        return f"about as much time as {other}"
+    digits = 0 if price >= 10 else 1 if price > 1 else 2
+    return f"{price:,.{digits}f} times as much time as {other}"
+
+
+def _rate(found: OverallRate) -> str:
+    """Return a win rate with its interval."""
+    return f"{percent(found.rate)} ({interval(found.low, found.high)})"
+
+
+def _open(found: OverallRate) -> str:
+    """Return the verdict for a win rate whose interval contains 50 %."""
+    return f"{count(found.openings, 'opening')} cannot tell that from 50 %"

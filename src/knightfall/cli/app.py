@@ -16,7 +16,7 @@ from knightfall.extensions import added, extensions, load_added
 PANELS = {
     "Play": {
         "play": "knightfall.cli.commands.play:play",
-        "watch": "knightfall.cli.commands.watch:watch",
+        "watch": "knightfall.cli.commands.play:watch",
     },
     "Ask": {
         "analyse": "knightfall.cli.commands.positions:analyse",
@@ -38,6 +38,7 @@ PANELS = {
         "heuristics": "knightfall.cli.commands.heuristics:heuristics",
         "agents": "knightfall.cli.commands.agents:agents",
         "check": "knightfall.cli.commands.heuristics:check",
+        "doctor": "knightfall.cli.commands.doctor:doctor",
     },
     "Teach": {},
 }

@@ -63,6 +63,14 @@ Stratify = Annotated[
         "is the runner; only the hunter can take cells that the other knight could move to.",
     ),
 ]
+InProcess = Annotated[
+    bool,
+    typer.Option(
+        "--in-process",
+        help="Call python(…) agents directly, without a process of their own: much faster, for "
+        "code that you trust.",
+    ),
+]
 Again = Annotated[
     bool, typer.Option("--again", help="Play again even if the same run is in the store.")
 ]

@@ -1,15 +1,16 @@
-"""Views of a game of a person against an agent: on a terminal, or as lines of JSON.
+"""Views of games: of a person against an agent, of two agents, and of a stored game.
 
-Every line of JSON is an object with an ``event``: ``begin``, ``state`` (your turn), ``move``
-(the agent's), ``hint``, ``undo``, ``help``, ``error``, ``over`` and ``saved``.  Input lines are the
-words a person would type.
+In a game of a person, every line of JSON is an object with an ``event``: ``begin``, ``state`` (your
+turn), ``move`` (the agent's), ``hint``, ``undo``, ``help``, ``error``, ``over`` and ``saved``.
+Input lines are the words a person would type.
 """
 
 from __future__ import annotations
 
 import sys
+import time
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
@@ -17,11 +18,17 @@ from knightfall.cli.board_drawing import knight, show
 from knightfall.cli.terminal import console, effort, print_json, print_line, report_json, verdict
 from knightfall.display.report import show as show_parts
 from knightfall.display.table import facts
-from knightfall.notation import RESIGNED
+from knightfall.isolation.sigint import enable_keyboard_interrupt
+from knightfall.notation import RESIGNED, SEAT
 from knightfall.position import Position, Side, other
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from knightfall.agents import Agent
+    from knightfall.arena.stored_games import PlayedGame
     from knightfall.cli.interactive_game import InteractiveGame
+    from knightfall.notation import Scoresheet
     from knightfall.search.budget import Report
 
 ADVISER = "id(improved, time=300ms)"
@@ -35,46 +42,6 @@ WORDS = {
     "quit": "leave; the game is saved (Ctrl-C and Ctrl-D do the same)",
     "help": "show these words",
 }
-
-
-class GameView(Protocol):
-    """The interface through which `knightfall play` shows a game and asks for moves."""
-
-    def begin(self, game: InteractiveGame) -> None:
-        """Show that the game begins or is resumed."""
-
-    def your_turn(self, game: InteractiveGame) -> None:
-        """Show the position before asking for a move."""
-
-    def ask(self) -> str:
-        """Return the next line of input; raise EOFError at the end of input."""
-
-    def thinking(self, who: str) -> AbstractContextManager[Any]:
-        """Return a context that shows that an agent is thinking."""
-
-    def answered(self, game: InteractiveGame, report: Report) -> None:
-        """Receive the agent's move, which is played already, to show it now or with the board."""
-
-    def advise(self, report: Report) -> None:
-        """Show a hint."""
-
-    def took_back(self, game: InteractiveGame, moves: list[str]) -> None:
-        """Show the moves that were taken back; the list is empty if there were none."""
-
-    def show_fen(self, game: InteractiveGame) -> None:
-        """Print the position as a FEN."""
-
-    def show_words(self) -> None:
-        """List the words that can be typed in place of a move, such as undo."""
-
-    def wrong(self, game: InteractiveGame, word: str) -> None:
-        """Refuse input that is neither a legal move nor a known word; list the legal moves."""
-
-    def over(self, game: InteractiveGame) -> None:
-        """Show the result of the game."""
-
-    def left(self, game: InteractiveGame, resume: str | None) -> None:
-        """Show the command `resume`, which resumes the game; it is None if saving failed."""
 
 
 # -- for scripts ------------------------------------------------------------------------------
@@ -101,18 +68,21 @@ class JsonView:
         print_json({"event": "state", **_state(game)})
 
     def ask(self) -> str:
+        """Return the next line of input; raise EOFError at the end of input."""
         return input()
 
     def thinking(self, who: str) -> AbstractContextManager[Any]:
         return nullcontext()
 
     def answered(self, game: InteractiveGame, report: Report) -> None:
+        """Receive the agent's move, which is played already, to show it now or with the board."""
         print_json({"event": "move", **report_json(report), "fen": game.position.fen})
 
     def advise(self, report: Report) -> None:
         print_json({"event": "hint", **report_json(report)})
 
     def took_back(self, game: InteractiveGame, moves: list[str]) -> None:
+        """Show the moves that were taken back; the list is empty if there were none."""
         if moves:
             print_json({"event": "undo", "taken": moves})
         else:
@@ -125,6 +95,7 @@ class JsonView:
         print_json({"event": "help", "words": WORDS})
 
     def wrong(self, game: InteractiveGame, word: str) -> None:
+        """Refuse input that is neither a legal move nor one of `WORDS`."""
         legal = list(game.position.legal_moves)
         print_json(
             {"event": "error", "message": f"{word!r} is not a legal move here", "legal": legal}
@@ -144,6 +115,7 @@ class JsonView:
         )
 
     def left(self, game: InteractiveGame, resume: str | None) -> None:
+        """Show the command `resume`, which resumes the game; it is None if saving failed."""
         if resume is None:
             print_json({"event": "error", "message": "the game could not be saved"})
         else:
@@ -154,7 +126,7 @@ class JsonView:
 
 
 class TerminalView:
-    """Draw the board on a terminal, and ask at a prompt."""
+    """Draw the board on a terminal, and ask at a prompt; the methods are those of `JsonView`."""
 
     def __init__(self) -> None:
         self.console = console()
@@ -285,3 +257,118 @@ class TerminalView:
         else:
             why = f"Your knight{where} has no moves left."
         return [headline, Text(why)]
+
+
+# -- a game of two agents -----------------------------------------------------------------------
+
+
+def introduce(screen: Console, start: Position, players: dict[Side, Agent]) -> None:
+    """Print the players and the first position."""
+    for side, agent in players.items():
+        shown = agent.name if agent.name == str(agent) else f"{agent.name} = {agent}"
+        screen.print(Text(" ").join([knight(screen, side), Text(shown)]))
+    screen.print(f"from {start.fen}\n")
+
+
+def print_move(screen: Console, number: int, side: Side, report: Report) -> None:
+    """Print a line with a move and its search."""
+    line = _move(screen, number, side, report)
+    if report.depth:
+        line.append(f"{verdict(report):>16}  {effort(report):<36}")
+        line.append("  " + " ".join(report.pv), "dim")
+    if screen.is_terminal:
+        line.truncate(screen.width, overflow="ellipsis")
+    screen.print(line, soft_wrap=True)
+
+
+def _move(screen: Console, number: int, side: Side, report: Report) -> Text:
+    line = Text(f"{number:>3}. ").append_text(knight(screen, side))
+    return line.append(f" {report.move:<4}", "bold")
+
+
+def print_result(screen: Console, game: Scoresheet, players: dict[Side, Agent]) -> None:
+    """Print the winner and the final board."""
+    winner, loser = game.winner or "w", game.loser or "b"
+    screen.print()
+    headline = Text(" ").join([knight(screen, winner), Text(f"{players[winner].name} won", "bold")])
+    aside = [headline, Text(f"{players[loser].name} has {game.reason}."), Text()]
+    show(game.final, screen, [*aside, Text(f"Moves: {' '.join(game.moves)}")])
+
+
+# -- a stored game -------------------------------------------------------------------------------
+
+
+LOST: dict[str, str] = {
+    "no moves": "has no moves left",
+    "timeout": "answered too late",
+    "forfeit": "gave up",
+    "illegal": "answered with no legal move",
+    "crash": "failed",
+}
+"""What happened to the loser, by the stored reason."""
+
+
+def _ending(played: PlayedGame) -> list[str]:
+    """Return a line with the winner, and a line with the reason."""
+    winner, loser = played.winner or "w", played.loser or "b"
+    detail = f": {played.tags['Detail']}" if "Detail" in played.tags else "."
+    lost = LOST[played.reason or "no moves"]
+    return [f"{played.name(winner)} won", f"{played.name(loser)} {lost}{detail}"]
+
+
+def _names(played: PlayedGame, screen: Console) -> list[Text]:
+    return [
+        Text(" ").join([knight(screen, side), Text(played.name(side) or side)]) for side in SEAT
+    ]
+
+
+def animate(id: str, played: PlayedGame, screen: Console, delay: float) -> None:
+    """Redraw the board on a terminal after each move, `delay` seconds apart."""
+    from rich.live import Live
+
+    enable_keyboard_interrupt()
+    easel = console()  # captures a drawing, which Live then shows in a fixed place
+    line = played.positions
+    above = [Text(f"Game {id}", "bold"), *_names(played, screen), Text()]
+
+    def shown(position: Position, below: list[Text]) -> Text:
+        with easel.capture() as picture:
+            show(position, easel, [*above, *below])
+        return Text.from_ansi(picture.get().rstrip("\n"))
+
+    try:
+        with Live(shown(line[0], []), console=screen, auto_refresh=False) as live:
+            below: list[Text] = []
+            for ply, report in enumerate(played.reports, start=1):
+                _wait(delay)
+                move = Text(f"{ply}. ").append_text(knight(screen, line[ply - 1].to_move))
+                below = [move.append(f" {report.move}", "bold")]
+                if report.depth:
+                    below += [Text(f"score {verdict(report)}"), Text(effort(report), "dim")]
+                live.update(shown(line[ply], below), refresh=True)
+            headline, why = _ending(played)
+            end = [Text(), Text(headline, "bold"), Text(why)]
+            live.update(shown(line[-1], [*below, *end]), refresh=True)
+    finally:
+        screen.show_cursor()  # Ctrl-C may come before Live shows it again
+
+
+def _wait(seconds: float) -> None:
+    """Sleep in short steps, so that Ctrl-C just before a step is noticed after 0.1 s."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        time.sleep(min(left, 0.1))
+
+
+def print_moves(played: PlayedGame, screen: Console) -> None:
+    """Print the players and a line for each move."""
+    for text in _names(played, screen):
+        screen.print(text, soft_wrap=True)
+    screen.print(f"from {played.start.fen}\n", soft_wrap=True)
+    for ply, report in enumerate(played.reports, start=1):
+        row = _move(screen, ply, played.positions[ply - 1].to_move, report)
+        if report.depth:
+            row.append(f"{verdict(report):>10}  {effort(report)}")
+        screen.print(row, soft_wrap=True)
+    headline, why = _ending(played)
+    screen.print(f"\n{headline}: {why}", soft_wrap=True)

@@ -98,9 +98,6 @@ class InteractiveGame:
 _FORMAT = "knightfall game 1"
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def save(game: InteractiveGame) -> None:
     """Write the game to its file, or to a new file, atomically."""
     if game.file is None:
@@ -141,14 +138,11 @@ def resume_command(game: InteractiveGame) -> str:
     return f"knightfall play --resume {shlex.quote(name)}"
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def load(which: str) -> InteractiveGame:
     """Return the saved game of a name or file; ``last`` is the newest unfinished one."""
     if which == LAST:
         return _last()
-    file = Path(which).expanduser()
+    file = Path(os.path.expanduser(which))
     return _read(file if file.is_file() else saved_game(which))
 
 
@@ -173,7 +167,9 @@ def _read(file: Path) -> InteractiveGame:
         content = check_format(parse_json(decoded(data, file.name)), _FORMAT)
         return _game(content, file)
     except KnightfallError as error:
-        raise _foreign(file, str(error)) from None
+        raise KnightfallError(
+            f"{str(file)!r} is not a game that can be resumed: {error} (the file is left as it is)"
+        ) from None
 
 
 _SAVED: dict[Any, Any] = {
@@ -199,10 +195,4 @@ def _game(content: dict[str, Any], file: Path) -> InteractiveGame:
         agent_resigned=content.get("agent_resigned", False),
         moves=list(sheet.moves),
         file=file.absolute(),
-    )
-
-
-def _foreign(file: Path, why: str) -> KnightfallError:
-    return KnightfallError(
-        f"{str(file)!r} is not a game that can be resumed: {why} (the file is left as it is)"
     )

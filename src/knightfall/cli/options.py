@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from knightfall.board import Board
+from knightfall.display.numbers import some
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
     from knightfall.agents import Agent
-    from knightfall.arena.store import Run, Store
-    from knightfall.board import Board
+    from knightfall.arena.store import Store
     from knightfall.position import Position
 
 STARTPOS = "startpos"
@@ -131,16 +132,9 @@ def position_named(text: str) -> Position:
     if text == STARTPOS:
         return Position.start()
     if re.fullmatch(r"[0-9]+[x×][0-9]+", text, re.ASCII):
-        board = board_named(text)
+        board = Board.named(text)
         return Position.start(board.width, board.height)
     return Position.from_fen(text)
-
-
-def board_named(text: str) -> Board:
-    """Return the board of a size such as ``7x7`` or ``7×8``."""
-    from knightfall.board import Board
-
-    return Board.named(text)
 
 
 Chart = Annotated[
@@ -152,7 +146,7 @@ Chart = Annotated[
         show_default=False,
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace a chart that exists.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that exists.")]
 SvgChart = Annotated[
     Path | None,
     typer.Option(
@@ -204,10 +198,7 @@ def agent_names(incomplete: str) -> list[str]:
 
 # -- stores and runs ---------------------------------------------------------------------------
 
-
 LAST = "last"
-FEW = 3
-"""Number of a run's agents that are named where there is one line for the run."""
 
 
 def run_numbers(incomplete: str) -> list[tuple[str, str]]:
@@ -216,7 +207,7 @@ def run_numbers(incomplete: str) -> list[tuple[str, str]]:
 
     try:
         with Store.open(read_only=True) as store:
-            runs = {str(info.id): some(info.names) for info in store.runs()}
+            runs = {str(info.id): some(info.names) for info in store.runs(lambda *_: None)}
     except KnightfallError:  # there is no store yet, or it cannot be read
         return []
     return [(id, who) for id, who in runs.items() if id.startswith(incomplete)]
@@ -252,17 +243,3 @@ def reading(given: str | None) -> Iterator[Store]:
 
     with Store.open(store_path(given), read_only=True) as store:
         yield store
-
-
-def find_run(store: Store, text: str) -> Run:
-    """Return the run of a number, or the run begun last for ``last``."""
-    from knightfall.arena import stored_games
-
-    return stored_games.find_run(store, text)
-
-
-def some(names: Sequence[str]) -> str:
-    """Return the first few names in one line, and how many more there are."""
-    if len(names) <= FEW + 1:
-        return ", ".join(names)
-    return f"{', '.join(names[:FEW])} and {len(names) - FEW} more"

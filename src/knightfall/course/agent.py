@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from knightfall.agents.base import Agent, TimeControl, read_seed
 from knightfall.agents.remote_player import COUNTED, PATIENCE, RemotePlayer
 from knightfall.board import Board
-from knightfall.course.submission import Reference, checked, parse_reference, sources
-from knightfall.course.submission_files import find_file
+from knightfall.course.submission import Reference, checked, find_file, parse_reference, sources
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.host_process import LONGEST_TEXT, PrivateCopy, Reader, check_answer
 from knightfall.isolation.limits import SUBMISSION_MEMORY, limit_memory

@@ -1,4 +1,4 @@
-"""Code shared by the course's boards: knight moves, shuffling, text pictures, the game loop.
+"""Code shared by the course's boards: knight moves, shuffling, pictures, the game loop, set-up.
 
 A course cell is (row, column), row 0 on top.  On the flat boards it is also a number, column by
 column: row + column · height.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import timeit
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Literal
 
@@ -159,3 +159,49 @@ def play_out(
             return board.inactive_player, "forfeit" if legal_moves else "illegal move"
         record(answer)
         board.apply_move(answer)
+
+
+# -- setting up a position ---------------------------------------------------------------------
+
+
+Knights = tuple[int | None, int | None]
+"""The cells of player 1 and player 2 as `knightfall.board` numbers them; None if not placed."""
+
+
+def lay_out(
+    game: Any, open: int, knights: Knights, turn: tuple[Any, Any], owners: Mapping[int, int] = {}
+) -> None:
+    """Set up a position on a fresh course board, in place.
+
+    `open` has a bit for each open cell; `turn` is (player to move, other player).  `owners` maps
+    visited cells to 1 or 2, the player who visited them: the oldest board stores that.  Cells
+    missing in `owners` count as player 1's.
+    """
+    game.move_count = game.width * game.height - open.bit_count()
+    if hasattr(game, "__board_state__"):
+        _oldest(game, open, knights, owners)
+        game.__active_player__, game.__inactive_player__ = turn
+    else:
+        _flat(game, open, knights, int(turn[0] is not game._player_1))
+        game._active_player, game._inactive_player = turn
+
+
+def _flat(game: Any, open: int, knights: Knights, initiative: int) -> None:
+    """Write `_board_state`: the cells by column, the player to move, player 2's and 1's cells."""
+    width, height = game.width, game.height
+    state: list[Any] = [
+        1 - (open >> row * width + column & 1) for row, column in cells_by_column(width, height)
+    ]
+    first, second = (None if c is None else c // width + c % width * height for c in knights)
+    game._board_state = [*state, initiative, second, first]
+
+
+def _oldest(game: Any, open: int, knights: Knights, owners: Mapping[int, int]) -> None:
+    width = game.width
+    for row, column in cells_by_column(width, game.height):
+        cell = row * width + column
+        if not open >> cell & 1:
+            game.__board_state__[row][column] = owners.get(cell, 1)
+    for player, at in zip((game.__player_1__, game.__player_2__), knights, strict=True):
+        if at is not None:
+            game.__last_player_move__[player] = at // width, at % width

@@ -18,7 +18,7 @@ from knightfall.cli.options import (
     store_path,
     whole_number,
 )
-from knightfall.cli.terminal import print_line, print_report
+from knightfall.cli.terminal import INTERRUPTED, print_json, print_line, print_report, say
 from knightfall.errors import KnightfallError, nearest
 from knightfall.user_folders import make_folder
 
@@ -45,6 +45,14 @@ Clock = Annotated[
         metavar="CLOCK",
         help="How time is measured: ticks (each call of time_left() costs 0.06 ms, so results "
         "repeat) or wall (real time).",
+    ),
+]
+PointsFile = Annotated[
+    str | None,
+    typer.Option(
+        "--points",
+        metavar="FILE",
+        help="TOML file with the points of each check, for --format; by default one each.",
     ),
 ]
 
@@ -91,9 +99,8 @@ def run(
       knightfall course run "game_agent.py#AlphaBetaPlayer(custom_score_2)" --against AB_Improved
     """
     from knightfall.arena.store_file import user_store
-    from knightfall.cli.terminal import INTERRUPTED, print_report, say
     from knightfall.course.trial.submission_tournament import trial
-    from knightfall.course.trial.successor_trial import SuccessorReport
+    from knightfall.course.trial.successor_games import SuccessorReport
     from knightfall.display.numbers import count
 
     report = trial(
@@ -178,23 +185,44 @@ def classroom(
     seed: Seed = 0,
     workers: RunWorkers = None,
     dask: Dask = None,
+    format: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="Write grades, too: gradescope (a results.json for each student) or junit "
+            "(JUnit XML); may be repeated.",
+        ),
+    ] = None,
+    points: PointsFile = None,
+    page: Annotated[
+        str | None,
+        typer.Option(
+            "--page",
+            metavar="URL",
+            help="Address of the playable page that boards link to; by default a copy beside "
+            "the report, board.html.",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Rate a whole class: every submission plays a tournament.
 
     Each plays the course's opponents and some classmates. Writes a page for each student, with
     pictures of blunders, and a table of the class (index.html, class.csv). Submissions that cannot
-    play are listed with the reason. Repeat the command after an interruption or a new version:
-    only missing games are played.
+    play are listed with the reason. Repeat the command after an interruption, or when submissions
+    were added or changed: only missing games are played.
 
     \b
     Examples:
       knightfall course class submissions
       knightfall course class submissions --output reports/week3 --clock wall
+      knightfall course class submissions --format gradescope --points points.toml
     """
-    from knightfall.cli.terminal import INTERRUPTED, print_report, say
     from knightfall.course.classroom.classroom import hold_class, output_folder
 
+    if page is not None and not page.startswith(("https://", "http://")):
+        raise KnightfallError(f"--page {page!r} must begin with https:// or http://")
     try:
         report = hold_class(
             folder,
@@ -208,8 +236,13 @@ def classroom(
             seed=seed,
             workers=workers,
             dask=dask,
+            formats=format or (),
+            points=points,
+            board_page=page or BOARD_PAGE,
             notice=(lambda text: None) if json else say,
         )
+        if page is None and not report.conditions.successor:
+            write_board_page(report.output)
     except KeyboardInterrupt:
         say(
             f"knightfall: interrupted; finished games are kept in {output_folder(folder, output)}; "
@@ -217,6 +250,18 @@ def classroom(
         )
         raise typer.Exit(INTERRUPTED) from None
     print_report(report, json=json)
+
+
+BOARD_PAGE = "board.html"
+"""The name of the copy of the playable page in a class's output folder."""
+
+
+def write_board_page(folder: Path) -> None:
+    """Write a copy of the playable page into a folder."""
+    from knightfall.user_folders import atomic_write
+    from knightfall.web.site import single_file
+
+    atomic_write(folder / BOARD_PAGE, single_file())
 
 
 # -- check -------------------------------------------------------------------------------------
@@ -240,7 +285,20 @@ Seconds = Annotated[
 
 
 def check(
-    path: Checked, generation: Generation = None, seconds: Seconds = 10.0, json: Json = False
+    path: Checked,
+    generation: Generation = None,
+    seconds: Seconds = 10.0,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="Print grades instead: gradescope (the content of results.json) or junit "
+            "(JUnit XML).",
+        ),
+    ] = None,
+    points: PointsFile = None,
+    json: Json = False,
 ) -> None:
     """Check a course submission against the course's requirements.
 
@@ -253,11 +311,21 @@ def check(
     Examples:
       knightfall course check .
       knightfall course check old/AIND-Isolation --json
+      knightfall course check . --format gradescope > results.json
     """
     from knightfall.course.checker.check_runner import examine
+    from knightfall.course.checker.grades import grade_of, gradescope, junit, points_of
 
+    if json and format:
+        raise KnightfallError(f"--json and --format {format}: choose one")
+    given = points_of([format] if format else [], points)
     found = examine(path, generation=generation, seconds=seconds)
-    print_report(found, json=json)
+    if format:
+        grade = grade_of(found, given, Path(os.path.expanduser(path)).resolve().name)
+        text = gradescope(grade) if format == "gradescope" else junit([grade], "course check")
+        print_line(*text.splitlines())
+    else:
+        print_report(found, json=json)
     if not found.passed:
         raise typer.Exit(WRONG)
 
@@ -345,7 +413,6 @@ def path(
       knightfall course path
       PYTHONPATH=$(knightfall course path --generation 2017a) python tournament.py
     """
-    from knightfall.cli.terminal import print_json, print_line
     from knightfall.course.generations import generation_named
 
     place = str(generation_named(generation).folder)
@@ -400,7 +467,7 @@ def begin(folder: str | Path, generation: str = "2017b") -> list[Path]:
             f"{' or '.join(GENERATIONS)}{nearest(generation, GENERATIONS)}"
         )
     try:
-        target = Path(folder).expanduser()
+        target = Path(os.path.expanduser(folder))
         there = [name for name in FILES if os.path.lexists(target / name)]
         if there:
             raise KnightfallError(

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from knightfall.course import generation_2017b
-from knightfall.course.board_common import Cell, Reason, TimeLeft, play_out
-from knightfall.course.generation_2017b import TIME_LIMIT_MILLIS, any_of, best_of, chosen_from, own
+from knightfall.course.board_common import Cell, TimeLeft
+from knightfall.course.generation_2017b import any_of, best_of, chosen_from, own
 from knightfall.course.generations import BoardSource, Generation, GenerationEvidence, Strength
 from knightfall.course.scores import center_score_until_april
 from knightfall.course.scores import improved_score as improved_score
@@ -24,25 +24,19 @@ from knightfall.course.scores import open_move_score as open_move_score
 center_score = center_score_until_april
 
 
-@own
-class Board(generation_2017b.Board):
-    """The board of generation 2017b, except that `get_move` also gets the list of legal moves."""
-
-    def play(self, time_limit: float = TIME_LIMIT_MILLIS) -> tuple[Any, list[list[int]], Reason]:
-        """Play to the end on this board; return (winner, moves as [row, column], reason).
-
-        A player's answer is checked against the same list of legal moves that the player gets.
-        """
-        history: list[list[int]] = []
-        winner, reason = play_out(
-            self, time_limit, ask_with_moves, lambda move: history.append(list(move))
-        )
-        return winner, history, reason
-
-
 def ask_with_moves(player: Any, game: Any, legal_moves: list[Cell], time_left: TimeLeft) -> Any:
     """Call `get_move` with the legal moves, as all boards before 2017b do."""
     return player.get_move(game, legal_moves, time_left)
+
+
+@own
+class Board(generation_2017b.Board):
+    """The board of generation 2017b, except that `get_move` also gets the list of legal moves.
+
+    A player's answer is checked against the same list that the player gets.
+    """
+
+    _ask = staticmethod(ask_with_moves)
 
 
 # -- sample players ----------------------------------------------------------------------------

@@ -257,12 +257,14 @@ class Board:
         `get_move(game_copy, time_left)` of the active player is called for each move.
         """
         history: list[list[int]] = []
-
-        def ask(player: Any, game: Any, legal_moves: list[Cell], time_left: TimeLeft) -> Any:
-            return player.get_move(game, time_left)
-
-        winner, reason = play_out(self, time_limit, ask, lambda move: history.append(list(move)))
+        winner, reason = play_out(
+            self, time_limit, self._ask, lambda move: history.append(list(move))
+        )
         return winner, history, reason
+
+    @staticmethod
+    def _ask(player: Any, game: Any, legal_moves: list[Cell], time_left: TimeLeft) -> Any:
+        return player.get_move(game, time_left)
 
     # -- hashing, printing, pickling -----------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The environment in which a submission is imported.
+"""The environment in which a submission is imported and plays: modules, old names, and clocks.
 
 It has the course's modules, the submission's own files, and the names that Python and numpy have
 removed since 2017.
@@ -6,12 +6,15 @@ removed since 2017.
 In the submission's own process this environment stays (`load_module`).  In a shared process
 (`import_environment`) it is removed after loading: the next submission may be of another generation
 or have a module of the same name.
+
+A move is timed by the wall clock, or by clocks that count calls instead.
 """
 
 from __future__ import annotations
 
 import collections
 import collections.abc
+import datetime
 import fractions
 import importlib
 import importlib.util
@@ -22,14 +25,16 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Iterable, Iterator
+import timeit
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
+from timeit import default_timer
 from types import ModuleType
 from typing import Any
 
 from knightfall.course.generations import Generation, generation_named
-from knightfall.course.submission_files import files_named, imports_numpy, reachable
+from knightfall.course.submission import files_named, imports_numpy, reachable
 from knightfall.isolation.scratch_folder import copy_some
 
 OURS = ("isolation", "sample_players")
@@ -167,3 +172,122 @@ def removed_names_restored() -> Iterator[None]:
         for module, name in added:
             with suppress(AttributeError):
                 delattr(module, name)
+
+
+TICK = 60
+"""Microseconds by which a counted clock advances with each call of `time_left()`: 150 ms are 2,500
+calls, the same number as the nodes that the course's own players may search here."""
+
+
+class WallClock:
+    """A real-time clock that starts when it is created; the limit is in milliseconds."""
+
+    def __init__(self, limit: float) -> None:
+        self._limit, self._start = limit, default_timer()
+
+    def left(self) -> float:
+        """Return the milliseconds left."""
+        return self._limit - 1000.0 * (default_timer() - self._start)
+
+    def late(self) -> float:
+        """Return the milliseconds beyond the limit; negative while time is left."""
+        return -self.left()
+
+
+class CountedClock:
+    """A clock that advances by one tick per call, including calls through Python's own clocks.
+
+    Python's clocks continue from `before`, the seconds used by the same player's earlier moves.
+    """
+
+    def __init__(self, limit: float, before: float = 0.0) -> None:
+        self._limit, self._before, self._tick = limit, before, TICK / 1000.0
+        self._asked = 0
+        self.asked_elsewhere = 0
+        """How many of the calls came through Python's own clocks."""
+
+    def left(self) -> float:
+        """Return the milliseconds left; the call costs a tick."""
+        self._asked += 1
+        return -self.late()
+
+    def late(self) -> float:
+        """Return the milliseconds beyond the limit; negative while time is left."""
+        return self._asked * self._tick - self._limit
+
+    def seconds(self) -> float:
+        """Return the seconds used so far, for Python's own clocks; the call costs a tick."""
+        self._asked += 1
+        self.asked_elsewhere += 1
+        return self.passed
+
+    @property
+    def passed(self) -> float:
+        """Return the seconds used by the player so far; costs no tick."""
+        return self._before + self._asked * self._tick / 1000.0
+
+
+# -- Python's own clocks -----------------------------------------------------------------------
+
+CLOCKS = ("time", "perf_counter", "monotonic", "process_time", "thread_time")
+
+BEGINNING = 1_483_228_800
+"""The time that counted clocks start from, in seconds since 1970: the beginning of 2017."""
+
+_running: list[Callable[[], float]] = []
+
+
+@contextmanager
+def running(seconds: Callable[[], float] | None) -> Iterator[None]:
+    """Make Python's clocks return `seconds()` inside the block, or a fixed time if it is None.
+
+    This has an effect only after `count_all_clocks`.
+    """
+    _running.append(seconds or (lambda: 0.0))
+    try:
+        yield
+    finally:
+        _running.pop()
+
+
+def count_all_clocks() -> None:
+    """Replace Python's clocks by clocks that show the time of `running`, for this process.
+
+    Players that read `time.time()` and the like are then timed in ticks, too.  The clocks start at
+    the same moment in every process, so that float rounding and seeds taken from the time repeat.
+    Call it in the submission's own process before the submission is imported.  Outside of
+    `running` the clocks show the real time.
+    """
+    if issubclass(datetime.datetime, _CountedDatetime):
+        return
+    for name in CLOCKS:
+        setattr(time, name, _counted(getattr(time, name), 1))
+        setattr(time, f"{name}_ns", _counted(getattr(time, f"{name}_ns"), 1_000_000_000))
+    timeit.default_timer = time.perf_counter
+    datetime.datetime = _CountedDatetime  # type: ignore[misc]
+
+
+def _counted(real: Callable[[], Any], unit: int) -> Callable[[], Any]:
+    kind = type(real())
+    start = kind(unit * BEGINNING)
+    return lambda: start + kind(unit * _running[-1]()) if _running else real()
+
+
+class _CountedDatetime(datetime.datetime):
+    """A datetime class whose `now`, `today` and `utcnow` show the time of `running`."""
+
+    @classmethod
+    def now(cls, tz: Any = None) -> Any:
+        if not _running:
+            return super().now(tz)
+        moment = cls.fromtimestamp(BEGINNING, datetime.UTC)
+        moment += datetime.timedelta(seconds=_running[-1]())
+        return moment.astimezone(tz) if tz else moment.astimezone().replace(tzinfo=None)
+
+    @classmethod
+    def today(cls) -> Any:
+        return cls.now()
+
+    @classmethod
+    def utcnow(cls) -> Any:
+        return cls.now(datetime.UTC).replace(tzinfo=None)

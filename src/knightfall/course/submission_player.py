@@ -1,4 +1,4 @@
-"""Play a submission's moves inside its own process.
+"""Play a submission's moves inside its own process, and find the lines that its answers come from.
 
 The working folder of that process is a scratch copy of the submission's folder.  The process plays
 one side of one game: one player object, one state, one stream of random numbers.
@@ -6,26 +6,176 @@ one side of one game: one player object, one state, one stream of random numbers
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import inspect
+import linecache
+import os
 import random
-from collections.abc import Iterator
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import CodeType, FrameType
 from typing import Any, SupportsFloat
 
-from knightfall.course.board_from_position import SeatBoard
-from knightfall.course.clocks import CountedClock, WallClock, count_all_clocks, running
+from knightfall.course.board_common import lay_out
 from knightfall.course.generations import Generation
-from knightfall.course.import_context import load_module
+from knightfall.course.import_context import (
+    CountedClock,
+    WallClock,
+    count_all_clocks,
+    load_module,
+    running,
+)
 from knightfall.course.scores import ScorePlayer
-from knightfall.course.source_lines import describe, find_return, without_addresses
 from knightfall.course.submission import Reference, checked, parse_reference
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.limits import limit_processor_time, seed_random
 from knightfall.position import Position, Side
+
+# -- errors ------------------------------------------------------------------------------------
+
+
+def describe(error: BaseException, here: Path, name: str) -> str:
+    """Return a one-line description of an error with its last line in the submission's files."""
+    top = os.path.join(str(here), "")
+    where = name
+    if isinstance(error, SyntaxError) and str(error.filename).startswith(top):
+        where = f"{str(error.filename)[len(top) :]}, line {error.lineno}"
+    else:
+        frames = traceback.extract_tb(error.__traceback__)
+        for frame in reversed(frames):
+            if frame.filename.startswith(top):
+                inside = f", in {frame.name}" if frame.name != "<module>" else ""
+                where = f"{frame.filename[len(top) :]}, line {frame.lineno}{inside}"
+                break
+    try:
+        said = error.msg if isinstance(error, SyntaxError) else " ".join(str(error).split())
+        said = without_addresses(said)
+    except BaseException:
+        said = "it cannot be printed"
+    return f"{where}: {type(error).__name__}{f': {said:.300}' if said else ''}"
+
+
+def without_addresses(said: str) -> str:
+    """Remove object addresses, which differ from run to run, from a text."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", said)
+
+
+# -- answers -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The source line that returned an answer; `ended` if its function ended without `return`."""
+
+    file: str
+    line: int
+    function: str
+    text: str
+    ended: bool
+
+    def __str__(self) -> str:
+        where = f"{self.file}, line {self.line}, in {self.function}"
+        return f"{where}, which ends without return" if self.ended else f"{where}: {self.text}"
+
+
+def find_return(work: Callable[[], Any], folder: Path) -> tuple[Any, Returned | None]:
+    """Run `work` and return its answer, with the line in `folder` that the answer came from.
+
+    If a function passes on another's result (`return self.search(game)`), the inner one counts.
+    The line is None if no function of a file in `folder` returned the answer.
+    """
+    top = os.path.join(str(folder), "")
+    inner: dict[int, _Return] = {}  # calling frame → last return to it
+    outermost: list[_Return] = []
+
+    def note(frame: FrameType, event: str, value: Any) -> None:
+        if event != "return" or not frame.f_code.co_filename.startswith(top):
+            return
+        found = _Return(frame.f_code, frame.f_lineno, value, inner.pop(id(frame), None))
+        caller = frame.f_back
+        if caller is not None and caller.f_code.co_filename.startswith(top):
+            inner[id(caller)] = found
+        else:
+            outermost[:] = [found]
+
+    sys.setprofile(note)
+    try:
+        answer = work()
+    finally:
+        sys.setprofile(None)
+    if not outermost or outermost[0].value is not answer:
+        return answer, None
+    found = outermost[0]
+    statement = _return_statement(found)
+    while (
+        statement is not None
+        and isinstance(statement.value, ast.Call)
+        and found.inner is not None
+        and found.inner.value is answer
+    ):
+        found = found.inner
+        statement = _return_statement(found)
+    file, line = found.code.co_filename, found.line
+    text = linecache.getline(file, line).strip()
+    return answer, Returned(file[len(top) :], line, found.code.co_name, text, statement is None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Return:
+    """A return event of a traced function; `inner` is that of the last function it called."""
+
+    code: CodeType
+    line: int
+    value: Any
+    inner: _Return | None
+
+
+def _return_statement(found: _Return) -> ast.Return | None:
+    """Return the `return` statement that contains the last executed line; None if there is none."""
+    with suppress(OSError, SyntaxError, ValueError):
+        for node in ast.walk(ast.parse(Path(found.code.co_filename).read_bytes())):
+            if isinstance(node, ast.Return) and node.lineno <= found.line <= (node.end_lineno or 0):
+                return node
+    return None
+
+
+# -- boards ------------------------------------------------------------------------------------
+
+
+class SeatBoard:
+    """Creates the course boards for a player's moves in a game; tracks who visited which cell.
+
+    Visits are known only from the positions that were passed to `board`.
+    """
+
+    def __init__(self, player: Any, side: Side) -> None:
+        opponent = importlib.import_module("sample_players").RandomPlayer()
+        self._players = (player, opponent) if side == "w" else (opponent, player)
+        self._kind = importlib.import_module("isolation").Board
+        self._owners: dict[int, int] = {}
+
+    def board(self, position: Position) -> Any:
+        """Return the course board of a position, for the player to move."""
+        board = self._kind(*self._players, position.board.width, position.board.height)
+        knights = position.white, position.black
+        for number, cell in enumerate(knights, start=1):
+            if cell is not None:
+                self._owners.setdefault(cell, number)  # visited by the knight on it
+        turn = self._players if position.to_move == "w" else self._players[::-1]
+        lay_out(board, sum(1 << cell for cell in position.open), knights, turn, self._owners)
+        return board
+
+
+# -- players and moves -------------------------------------------------------------------------
+
 
 MINIMAX_DEPTH = 3
 """Plies that the tournament's minimax players look ahead, in every generation."""
@@ -134,7 +284,10 @@ class Session:
         return CountedClock(limit, before.passed if isinstance(before, CountedClock) else 0.0)
 
     def act(self, state: tuple[int, int, Any], seed: int) -> int:
-        """Run an 11×9 player in a fork; return the last action that it puts into its queue."""
+        """Run an 11×9 player in a fork; return the last action that it puts into its queue.
+
+        Raise `AgentFailure` for a crash, a timeout or an illegal action.
+        """
         from knightfall.course import successor_moves
 
         if not self.submission.generation.on_11x9:
@@ -149,15 +302,22 @@ class Session:
                 seed_random(seed, side)
                 self._agent = self._player(player_id=now.player())
         name, here = self.submission.file.name, self._here
-        return successor_moves.ask(
+        puts, wrong = successor_moves.all_puts(
             self._agent,
             now,
             self._time,
-            name,
             lambda error: describe(error, here, name),
             begin=lambda: seed_random(MOST_PLIES * seed + now.ply_count, side),
             counted=self._counted,
         )
+        if not puts and wrong:
+            raise AgentFailure("crash", wrong)
+        if not puts:
+            raise AgentFailure("timeout", f"{name} put no action within {self._time:g} ms")
+        self._agent.context, action, _ = puts[-1]
+        if action not in now.actions():
+            raise AgentFailure("forfeit", f"{name} put {action!r:.60}, which is no legal action")
+        return int(action)
 
     def opinions(self, position: Position) -> dict[str, float | None]:
         """Return the student's score of each legal move's position; None if it is not a number."""

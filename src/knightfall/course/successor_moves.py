@@ -11,12 +11,12 @@ import pickle
 import signal
 from collections.abc import Callable
 from contextlib import suppress
+from functools import wraps
 from time import monotonic
 from typing import Any, NamedTuple
 
-from knightfall.course.clocks import StateClock, running
 from knightfall.course.generation_successor import Isolation, StopSearch, TimedQueue
-from knightfall.errors import AgentFailure
+from knightfall.course.import_context import running
 from knightfall.isolation.run_isolated import Fork, kill_session
 from knightfall.processor_cores import core_times
 
@@ -47,37 +47,70 @@ MOST_BYTES = 64 << 20
 """Maximum bytes of all actions and contexts of a move."""
 
 
+# -- the clock ---------------------------------------------------------------------------------
+
+
+STATE_TICK = 15
+"""Microseconds that a method call on the successor's state costs: 150 ms are 10,000 calls, or about
+2,500 positions of a search that calls result, terminal_test, actions and liberties."""
+
+QUESTIONS = ("actions", "liberties", "result", "terminal_test", "utility", "_has_liberties")
+"""The methods of the successor's state that cost a tick."""
+
+
+class StateClock:
+    """A clock for the 11×9 game that advances by a tick with each method call on a state.
+
+    Players of the 11×9 game, from the successor course, get no `time_left` function.  Calls from
+    within a state's methods are free.  `on_end` is called at every tick after the limit.
+    """
+
+    def __init__(self, limit: float, on_end: Callable[[], None]) -> None:
+        self._left = round(1000 * limit / STATE_TICK)
+        self._on_end = on_end
+        self._inside = False
+        self.asked = 0
+
+    def tick(self) -> None:
+        """Count one call; call `on_end` if the limit is exceeded."""
+        self.asked += 1
+        if self.asked > self._left:
+            self._on_end()
+
+    def seconds(self) -> float:
+        """Return the seconds used so far, for Python's own clocks; the call costs a tick."""
+        self.tick()
+        return self.asked * STATE_TICK / 1e6
+
+    def attach(self, kind: type[Any]) -> None:
+        """Count calls of the methods of a state class from now on, including its subclasses."""
+        for name in QUESTIONS:
+            setattr(kind, name, self._counted(getattr(kind, name)))
+
+    def _counted(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(method)
+        def asked(*args: Any, **options: Any) -> Any:
+            if self._inside:
+                return method(*args, **options)
+            self._inside = True
+            try:
+                self.tick()
+                return method(*args, **options)
+            finally:
+                self._inside = False
+
+        return asked
+
+
+# -- a move ------------------------------------------------------------------------------------
+
+
 class Put(NamedTuple):
     """An action that an agent put into its queue, its context then, and the result of `note()`."""
 
     context: Any
     action: Any
     note: Any
-
-
-def ask(
-    agent: Any,
-    state: Isolation,
-    limit: float,
-    name: str,
-    describe: Callable[[BaseException], str],
-    *,
-    begin: Callable[[], None] = lambda: None,
-    counted: bool = False,
-) -> int:
-    """Return the last action that an agent puts within `limit` milliseconds; update its context.
-
-    Raise `AgentFailure` for a crash, a timeout or an illegal action.  See `all_puts` for the rest.
-    """
-    puts, wrong = all_puts(agent, state, limit, describe, begin=begin, counted=counted)
-    if not puts and wrong:
-        raise AgentFailure("crash", wrong)
-    if not puts:
-        raise AgentFailure("timeout", f"{name} put no action within {limit:g} ms")
-    agent.context, action, _ = puts[-1]
-    if action not in state.actions():
-        raise AgentFailure("forfeit", f"{name} put {action!r:.60}, which is no legal action")
-    return int(action)
 
 
 def all_puts(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 NOTHING = "–"
 """Shown in place of a number that is missing."""
@@ -81,3 +82,14 @@ def clock(seconds: float) -> str:
 def for_json(value: float) -> float | str:
     """Return a number as JSON allows it: ``inf``, ``-inf`` and ``nan`` become strings."""
     return value if math.isfinite(value) else str(value)
+
+
+FEW = 3
+"""Names that a line lists before it says how many more there are."""
+
+
+def some(names: Sequence[str]) -> str:
+    """Return the first few names in one line, and how many more there are."""
+    if len(names) <= FEW + 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:FEW])} and {len(names) - FEW} more"

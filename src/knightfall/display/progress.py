@@ -90,11 +90,12 @@ def progress(
     Set `view` on the yielded object to draw something above the bar on a terminal.
     """
     state = Progress(what, total, done)
-    outlet = _outlet(state)
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    outlet = (_Notebook if in_notebook() else _Terminal if terminal else _Pipe)(state)
     over = threading.Event()
 
     def watch() -> None:
-        if not over.wait(max(0.0, after)):
+        if not over.wait(max(outlet.after, after)):
             outlet.begin()
             while not over.wait(outlet.every):
                 outlet.update()
@@ -128,18 +129,10 @@ def in_notebook() -> bool:
     return hasattr(shell, "kernel")
 
 
-def _outlet(state: Progress) -> _Outlet:
-    if in_notebook():
-        return _Notebook(state)
-    if sys.stderr is not None and sys.stderr.isatty():
-        return _Terminal(state)
-    return _Pipe(state)
-
-
 class _Outlet:
     """A display of progress."""
 
-    every = REFRESH
+    every, after = REFRESH, 0.0
 
     def __init__(self, state: Progress) -> None:
         self.state = state
@@ -209,8 +202,12 @@ class _Terminal(_Outlet):
 
 
 class _Notebook(_Outlet):
-    """A line of text in the output of a notebook's cell."""
+    """A line of text in the output of a notebook's cell; at the end it says how long it took.
 
+    A cell's output cannot be removed, so there is none for a computation of a few seconds.
+    """
+
+    after = AFTER
     _handle: Any = None
 
     def begin(self) -> None:
@@ -224,7 +221,9 @@ class _Notebook(_Outlet):
 
     def end(self) -> None:
         if self._handle is not None:
-            self._handle.update({"text/plain": ""}, raw=True)
+            state, seconds = self.state, time.monotonic() - self.state.start
+            done = state.note if state.total is None else f"{state.done:,} {state.what}"
+            self._handle.update({"text/plain": f"{done} · {clock(seconds)}"}, raw=True)
 
 
 class _Pipe(_Outlet):

@@ -51,6 +51,13 @@ class Displayable(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values for JSON."""
 
+    def in_one_line(self) -> str:
+        """Return what the result is in a few words, by default the first line of the report."""
+        return next(part for part in self.parts() if part and isinstance(part, str))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {printable(self.in_one_line())}>"
+
     def __str__(self) -> str:
         return as_text(self.parts(), screen_width())
 
@@ -198,3 +205,21 @@ def document(title: str, body: str, style: str = "") -> str:
 def text(words: str) -> str:
     """Return untrusted text escaped for HTML, with control characters as visible escapes."""
     return escape(printable(words))
+
+
+# -- technical terms --------------------------------------------------------------------------
+
+TERMS = {
+    "pair": "two games from one opening, seats swapped (L lost, W won)",
+    "nElo": "normalized Elo, relative to how much results vary",
+    "LOS": "likelihood of superiority, the chance of being the stronger agent",
+    "LLR": "log-likelihood ratio, which ends the test at either bound",
+    "hunter": "can take escape cells from the other knight",
+    "runner": "cannot",
+}
+"""A phrase for each technical term; a report explains it once, below the numbers that use it."""
+
+
+def legend(*terms: str) -> str:
+    """Return one sentence that explains the given `TERMS`."""
+    return "; ".join(f"{term}: {TERMS[term]}" for term in terms) + "."

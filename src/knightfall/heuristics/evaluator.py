@@ -33,7 +33,13 @@ from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
 from knightfall.kernel.interrupt import run_interruptibly, stop_function
 from knightfall.kernel.rules import READ_ONLY, GeometryArray, Seal, geometry, words
 from knightfall.position import Position, Side
-from knightfall.user_files import UserFunction, line_in
+from knightfall.user_files import (
+    LocalFunction,
+    UserFunction,
+    line_in,
+    local_function,
+    without_digits,
+)
 
 # `knightfall.heuristics.user_heuristic` is imported only where there is a user's function.
 
@@ -62,8 +68,9 @@ class _Term:
 
 @dataclass(frozen=True)
 class Evaluator:
-    """A heuristic that is ready to be evaluated.
+    """A heuristic, named by its `id`, that is ready to be evaluated.
 
+    It is `compiled` unless one of its `terms` cannot be, and `symmetric` if all terms promise it.
     `address` is the C function for `kernel.bits.call_heuristic`; `code` is the object that owns the
     function and must live as long as the address is used.
     """
@@ -74,6 +81,11 @@ class Evaluator:
     symmetric: bool
     compiled: bool
     terms: tuple[_Term, ...] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """The id for readers, in which functions of this process have no digits."""
+        return without_digits(self.id)
 
     @property
     def users(self) -> bool:
@@ -88,7 +100,11 @@ class Evaluator:
     @property
     def available_elsewhere(self) -> bool:
         """Whether other processes can create the heuristic: no term exists only in this process."""
-        return all(isinstance(term.atom, UserFunction) or not term.users for term in self.terms)
+        return all(
+            not term.users
+            or (isinstance(term.atom, UserFunction) and not isinstance(term.atom, LocalFunction))
+            for term in self.terms
+        )
 
     def value(self, position: Position, side: Side | None = None) -> float:
         """Return the value of a position for a side, by default the side to move; no step limit."""
@@ -97,7 +113,11 @@ class Evaluator:
     def measure(
         self, position: Position, side: Side | None = None, step_limit: int | None = None
     ) -> tuple[float, bool]:
-        """Return the value, and whether it is exact: a costly heuristic may run out of steps."""
+        """Return the value, and whether it is exact: a costly heuristic may run out of steps.
+
+        It is the value of the `position` for `side`, by default the side to move, with at most
+        `step_limit` steps, by default without a limit.
+        """
         if not position.placed:
             raise KnightfallError(
                 f"position {position.fen!r} cannot be evaluated: both knights must be on the board"
@@ -123,7 +143,7 @@ class Evaluator:
         """Return the arguments with which `run_interruptibly` detects a heuristic that hangs."""
         if not self.users:
             return {}
-        return {"progress": progress, "blamed": f"heuristic {self.id}"}
+        return {"progress": progress, "blamed": f"heuristic {self.name}"}
 
     @contextmanager
     def explaining_errors(self, boards: GeometryArray) -> Iterator[None]:
@@ -148,7 +168,7 @@ class Evaluator:
 
     def tampered(self) -> KnightfallError:
         """Return the error about a heuristic that wrote to its board through a memory address."""
-        return KnightfallError(f"heuristic {self.id} changed its board: {READ_ONLY}")
+        return KnightfallError(f"heuristic {self.name} changed its board: {READ_ONLY}")
 
     def _explained(self, error: BaseException) -> KnightfallError:
         """Return an error as one line that names the user's function it came from."""
@@ -157,8 +177,8 @@ class Evaluator:
         for term in self.terms:
             path = file_of(term.python) if term.users else ""
             if term.users and (line_in(path, error) or len(self.terms) == 1):
-                return fault(str(term.atom), term.python, error)
-        return KnightfallError(f"heuristic {self.id}: {type(error).__name__}: {error}")
+                return fault(without_digits(str(term.atom)), term.python, error)
+        return KnightfallError(f"heuristic {self.name}: {type(error).__name__}: {error}")
 
     def _failure_in_python(self, boards: GeometryArray) -> KnightfallError:
         """Return the error of a compiled heuristic, found by evaluating it again in plain Python.
@@ -179,7 +199,7 @@ class Evaluator:
                 term.python(plain_board(boards), open, me, opp, to_move)
             except Exception as error:
                 return self._explained(error)
-        return KnightfallError(f"heuristic {self.id} failed, but only when compiled")
+        return KnightfallError(f"heuristic {self.name} failed, but only when compiled")
 
 
 @lru_cache(maxsize=256)
@@ -208,8 +228,20 @@ def _evaluator(expression: Expression, key: tuple[Any, ...]) -> Evaluator:
     )
 
 
-def evaluator(heuristic: str | Expression) -> Evaluator:
-    """Return the evaluator of an id; files that have changed are loaded again."""
+def evaluator(heuristic: str | Expression | Callable[..., float]) -> Evaluator:
+    """Return the evaluator of a heuristic; files that have changed are loaded again.
+
+    Args:
+        heuristic: An id such as "near_opponent+bfs_reach" or "mine.py:score", or a function.
+
+    Example:
+        >>> position = kf.Position.from_fen("7/7/1N5/7/7/4n2/7 w")
+        >>> kf.evaluator("near_opponent+bfs_reach").value(position)
+        -6.0
+    """
+    if not isinstance(heuristic, str | Expression):
+        check_parameters(heuristic)
+        heuristic = str(local_function(heuristic))
     expression = parse_heuristic(heuristic) if isinstance(heuristic, str) else heuristic
     key: list[Any] = []
     for atom in expression.atoms():
@@ -253,7 +285,7 @@ def _users_term(atom: Atom, declared: Declared | None) -> _Term:
         score, why_plain = atom.compile(python)
     else:
         python = users.python_function(function)
-        score, why_plain = users.compile_user_function(str(atom), python)
+        score, why_plain = users.compile_user_function(without_digits(str(atom)), python)
     return _Term(atom, score, python, symmetric, False, users=True, why_plain=why_plain)
 
 

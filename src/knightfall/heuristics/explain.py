@@ -42,7 +42,7 @@ class Cluster:
     """Whether enough of the board is blocked for the window to count."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation(Displayable):
     """A heuristic's value of a position, and the shares that add up to it."""
 
@@ -96,18 +96,13 @@ class Explanation(Displayable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the value and all shares as plain values, in the order of the features."""
-        name, cluster = self.position.board.name, self.cluster
-        window = (
-            {}
-            if cluster is None
-            else {
-                "cluster": {
-                    "cells": [name(cell) for cell in cluster.cells],
-                    "center": name(cluster.center),
-                    "counts": cluster.counts,
-                }
+        name, cluster, window = self.position.board.name, self.cluster, dict[str, Any]()
+        if cluster is not None:
+            window["cluster"] = {
+                "cells": [name(cell) for cell in cluster.cells],
+                "center": name(cluster.center),
+                "counts": cluster.counts,
             }
-        )
         return {
             "fen": self.position.fen,
             "heuristic": self.heuristic,
@@ -192,28 +187,23 @@ def _learned(position: Position) -> Explanation:
     import numpy as np
 
     from knightfall.heuristics.evaluator import evaluator
-    from knightfall.heuristics.features import FEATURES, NUMBER, describe_all
+    from knightfall.heuristics.features import FEATURES, NUMBER, describe
     from knightfall.heuristics.learned import LINEAR
     from knightfall.heuristics.model_file import POWERS, read_model
     from knightfall.kernel.rules import geometry, words
 
     open, mover, waiter = words(position)
-    table = np.zeros((1, NUMBER), np.float32)
-    describe_all(
-        geometry(position.board),
-        np.array([open], np.uint64),
-        np.array([mover], np.uint8),
-        np.array([waiter], np.uint8),
-        table,
-    )
+    board = geometry(position.board)[0]
+    describe(board, board.every.dtype.type(open), mover, waiter)
+    counts = board.sheet[:NUMBER]
     role = "hunter" if position.hunter == position.to_move else "runner"
     model = read_model(LINEAR, "linear", FEATURES)[role]
-    phase = float(table[0, NUMBER - 2] / table[0, NUMBER - 1])
+    phase = float(counts[NUMBER - 2] / counts[NUMBER - 1])
     powers = np.array([phase**power for power in range(POWERS)])
     weights = powers @ model["weights"].astype(np.float64)
     shares = [
         Contribution(name, float(count), float(weight))
-        for name, count, weight in zip(FEATURES, table[0], weights, strict=True)
+        for name, count, weight in zip(FEATURES, counts, weights, strict=True)
     ]
     shares.append(Contribution(f"being the {role}, who moves", 1.0, float(powers @ model["bias"])))
     value = evaluator("learned_linear").value(position)

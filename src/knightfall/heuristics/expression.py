@@ -7,7 +7,7 @@
     factor      =  "phase"  |  "(1-phase)"
     stages      =  "stage(" number ":" expression { "," number ":" expression } "," expression ")"
     atom        =  id  |  id "(" number ")"  |  file.py ":" function [ "@" revision ]
-                   |  "course:" path "#" score
+                   |  function "~" digits  |  "course:" path "#" score
     id          =  name  |  "coded:" name  |  [ study ":" ] name as that study printed it
     number      =  2  |  0.5  |  1/3
 
@@ -28,8 +28,15 @@ from importlib.util import find_spec
 
 from knightfall.errors import KnightfallError, nearest
 from knightfall.extensions import added, load_added
-from knightfall.heuristics.registry import REGISTRY, all_printed_names, canonical, meanings
-from knightfall.user_files import REVISION, PackageFunction, UserFunction
+from knightfall.heuristics.registry import REGISTRY, USER, all_printed_names, canonical, meanings
+from knightfall.user_files import (
+    LOCAL,
+    REVISION,
+    LocalFunction,
+    PackageFunction,
+    UserFunction,
+    local_function,
+)
 
 # A decimal prints as a fraction, whose parts may be twice as long.
 _NUMBER = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}|[0-9]{1,18}(?:/[0-9]{1,18})?", re.ASCII)
@@ -58,13 +65,14 @@ class Id:
     def __str__(self) -> str:
         return self.name if self.parameter is None else f"{self.name}({self.parameter})"
 
-    def absolute(self) -> Id:
-        """Return the id itself: it has the same meaning in every folder."""
-        return self
+    def absolute(self) -> Atom:
+        """Return the id itself; of a heuristic that this process declared, its present function."""
+        declared = REGISTRY[self.name]
+        return local_function(declared.score) if declared.study == USER else self
 
 
 Atom = Id | UserFunction
-"""One heuristic: a declared one, or a function in a user's file."""
+"""One heuristic: a declared one, or a user's function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +345,8 @@ def _stages(reader: _Reader) -> Stages:
 
 def _atom(reader: _Reader) -> Atom:
     start = reader.at
+    if local := reader.take(LOCAL):
+        return LocalFunction("", local[1], local[2])
     scheme = _SCHEME.match(reader.text, start)
     if scheme and scheme[0] in added("heuristics"):
         return _of_scheme(reader, scheme[0])

@@ -453,8 +453,21 @@ def heuristic(function: Score | None = None, *, formula: str = "", symmetric: bo
     """Declare a user's heuristic; its id is the function's name.
 
     Return the function as a Numba dispatcher, callable from other heuristics and from Python.  It
-    is compiled on first use.  `symmetric` promises that mirrored and rotated positions have the
-    same value, which lets a search skip mirror images (`knightfall check` tests the promise).
+    is compiled on first use.
+
+    Args:
+        function: A function of the arguments (board, open, me, opp, to_move).
+        formula: A formula for lists of heuristics.
+        symmetric: A promise that mirrored and rotated positions have the same value, which lets a
+            search skip mirror images; `check` tests it.
+
+    Example:
+        >>> from knightfall.heuristics import mobility
+        >>> @kf.heuristic(symmetric=True)
+        ... def timid(board, open, me, opp, to_move):
+        ...     return -mobility(board, open, opp)
+        >>> kf.match(timid, "random", pairs=5, workers=0).pairs
+        (0, 0, 5)
     """
 
     def declare(score: Score) -> Any:

@@ -8,6 +8,7 @@ import inspect
 import math
 import random
 import re
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,10 +23,13 @@ from numba.core.errors import NumbaWarning
 from numba.extending import intrinsic, typeof_impl
 
 from knightfall.board import Board
-from knightfall.errors import FileFault, KnightfallError
+from knightfall.errors import AgentFailure, FileFault, KnightfallError
 from knightfall.heuristics.c_signature import HEURISTIC, evaluate_at, note_failure
 from knightfall.heuristics.evaluator import NOT_FOR_PYTHON
+from knightfall.heuristics.expression import parse_heuristic
 from knightfall.heuristics.registry import Score, check_parameters, ready_for_python
+from knightfall.isolation.limits import is_expendable
+from knightfall.isolation.run_isolated import ChildExited, run_isolated
 from knightfall.kernel.board_view import BOARD_VIEW, find_board_write, view
 from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
 from knightfall.kernel.interrupt import run_interruptibly
@@ -203,8 +207,6 @@ def fault(shown: str, python: Score, error: BaseException) -> FileFault:
 
 def warn_about_plain_python(shown: str, python: Score, reason: str) -> None:
     """Check that a function works uncompiled, measure its cost, and warn once."""
-    from knightfall.heuristics.interpreted_cost import measure_cost
-
     cost = measure_cost(shown, python)
     warn_once(
         f"{shown} cannot be compiled by Numba ({reason}); it runs as plain Python at "
@@ -288,6 +290,73 @@ def run_with_watchdog(shown: str, ask: Callable[[], None], answers: Sequence[obj
 def same(a: float, b: float) -> bool:
     """Return whether two values of a heuristic are equal but for rounding."""
     return a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=1e-9)
+
+
+# -- the cost of plain Python ----------------------------------------------------------------
+#
+# Interpreted, a user's function may hang or crash, so it is measured in another process.
+
+
+def measure_cost(shown: str, python: Score) -> float:
+    """Return the seconds of an evaluation.  Raise `KnightfallError` if the function fails."""
+    if _in_a_file(shown) is None:  # declared in this process: no other process can load it
+        return _cost_here(shown, python)
+    try:
+        result = run_isolated(_isolated_cost, shown)
+    except ChildExited as exited:
+        raise KnightfallError(f"heuristic {shown} {exited}") from None
+    if isinstance(result, float):
+        return result
+    if isinstance(result, dict) and "endless" in result:
+        raise AgentFailure("timeout", f"{result['endless']}")
+    if isinstance(result, dict):
+        raise FileFault(f"{result['error']}", result["line"])
+    raise KnightfallError(f"{result}")
+
+
+def _in_a_file(shown: str) -> UserFunction | None:
+    """Return the function in a file that an id names; None if it is not in a file."""
+    if ":" not in shown:  # the name of a function of this process
+        return None
+    ((_, atom),) = parse_heuristic(shown).terms
+    return atom if isinstance(atom, UserFunction) else None
+
+
+def _isolated_cost(shown: str) -> float | dict[str, Any]:
+    """Return the cost of a heuristic in a file, or a dict that describes its error."""
+    function = _in_a_file(shown)
+    assert function is not None
+    try:
+        return _cost_here(shown, interpreted_function(function))
+    except AgentFailure as failure:
+        return {"endless": str(failure)}
+    except KnightfallError as error:
+        return {"error": str(error), "line": getattr(error, "line", None)}
+
+
+def _cost_here(shown: str, python: Score) -> float:
+    """Return the seconds of an evaluation, measured in this process."""
+    with quiet():
+        ready_for_python()
+    answered: list[float] = []  # the times
+
+    def ask() -> None:
+        for question in sample_questions():
+            to_float(python(*question))
+            answered.append(time.perf_counter())
+
+    try:
+        run_with_watchdog(shown, ask, answered)
+    except AgentFailure:
+        raise
+    except KeyboardInterrupt as interrupt:
+        if not is_expendable():
+            raise
+        raise fault(shown, python, interrupt) from None
+    except BaseException as failure:  # sys.exit() is reported like any error
+        raise fault(shown, python, failure) from None
+    # The first evaluation does not count: it may compile functions that it calls.
+    return (answered[-1] - answered[0]) / (len(answered) - 1)
 
 
 # -- plain Python ----------------------------------------------------------------------------

@@ -5,8 +5,9 @@ Its first process, the watcher, runs the agent in a child process and reports ho
 
 The agent's process loads it once.  Each game is then played by a fork of it, so that every game
 begins with the state after loading, independent of earlier games.  A module that started threads
-while it was loaded cannot be forked safely: its process plays one game and ends.  The class to
-host is given as an import path, so this module does not depend on agents.
+or, in a sandbox, other processes while it was loaded cannot be forked safely: its process plays one
+game and ends.  The class to host is given as an import path, so this module does not depend on
+agents.
 """
 
 from __future__ import annotations
@@ -26,8 +27,7 @@ from typing import IO, Any, NoReturn, Protocol
 
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation import limits, namespaces
-from knightfall.isolation.exit_status import describe_exit
-from knightfall.isolation.run_isolated import Fork
+from knightfall.isolation.run_isolated import Fork, describe_exit
 
 LONGEST_DETAIL = 500
 """Longest error message in characters: an agent may put a whole table into one."""
@@ -54,6 +54,7 @@ def watch(
     for descriptor in (reading, writing, exit_writer):
         os.set_inheritable(descriptor, False)
     limits.forbid_inspection()  # else the agent could report its own end
+    alone = os.getpid() == 1  # the first process of a namespace, which the sandbox has made
     agent = os.fork()
     if agent == 0:
         try:
@@ -64,8 +65,8 @@ def watch(
             if limited and kind in ("bubblewrap", "namespaces") and namespaces.is_alone():
                 limits.limit_processes()
             if kind:
-                namespaces.filter_system_calls()
-            serve(hosted, text, reading, writing)
+                namespaces.filter_system_calls(limited)
+            serve(hosted, text, reading, writing, alone=alone)
         finally:
             os._exit(0)
     os.write(exit_writer, b"%d" % agent)
@@ -103,11 +104,14 @@ class Hosted(Protocol):
         """Return the answer to a request."""
 
 
-def serve(hosted: str, text: str, reading: int, writing: int, before: bytes = b"") -> None:
+def serve(
+    hosted: str, text: str, reading: int, writing: int, before: bytes = b"", alone: bool = False
+) -> None:
     """Answer the requests from one file descriptor until it is closed.
 
     `hosted` is an import path such as ``package.module:Class``.  `before` is written before each
-    answer; it shows the client that there is no supervisor.
+    answer; it shows the client that there is no supervisor.  `alone` says that this process and its
+    parent, which cannot be killed, are in a process namespace without others.
 
     The agent runs in the main thread, as it would in a program of its own.
     """
@@ -115,16 +119,22 @@ def serve(hosted: str, text: str, reading: int, writing: int, before: bytes = b"
     module, _, name = hosted.partition(":")
     kind = getattr(import_module(module), name)
     with os.fdopen(reading, "rb") as questions, os.fdopen(writing, "wb") as answers:
-        _Server(kind(text), text, questions, answers, before).answer_all()
+        _Server(kind(text), text, questions, answers, before, alone).answer_all()
 
 
 class _Server:
     """Loads one agent and answers requests about the positions of a game."""
 
     def __init__(
-        self, hosted: Hosted, text: str, questions: IO[bytes], answers: IO[bytes], before: bytes
+        self,
+        hosted: Hosted,
+        text: str,
+        questions: IO[bytes],
+        answers: IO[bytes],
+        before: bytes,
+        alone: bool,
     ) -> None:
-        self._hosted, self._text = hosted, text
+        self._hosted, self._text, self._alone = hosted, text, alone
         self._questions, self._answers, self._before = questions, answers, before
         self._nowhere = os.open(os.devnull, os.O_WRONLY)
         self._loaded = False
@@ -165,8 +175,8 @@ class _Server:
 
         game = Fork(play)
         _, status = os.waitpid(game.pid, 0)
-        with suppress(OSError):
-            os.killpg(game.pid, signal.SIGKILL)  # end the processes that the game has started
+        with suppress(OSError):  # end the processes that the game has started
+            os.kill(-1 if self._alone else -game.pid, signal.SIGKILL)
         over = game.read_until(0.0, most=100)
         os.close(game.reading)
         return over if _WORD.fullmatch(over) else limits.exit_like(status)
@@ -185,7 +195,8 @@ class _Server:
             faulthandler.cancel_dump_traceback_later()
         if loads:
             own = self._hosted.needs_own_process
-            self._forks = not self._before and not own and _is_alone()
+            helped = self._alone and limits.descendants(1) != {os.getpid()}
+            self._forks = not (self._before or own or helped) and _is_alone()
             answer["forks"] = self._forks
         return answer
 

@@ -28,9 +28,8 @@ from knightfall import untrusted_input
 from knightfall.display.printable import storable
 from knightfall.errors import AgentFailure, Failing, KnightfallError
 from knightfall.isolation import sandbox
-from knightfall.isolation.exit_status import describe_end
 from knightfall.isolation.limits import agent_environment, submission_environment
-from knightfall.isolation.run_isolated import pass_output, start_thread
+from knightfall.isolation.run_isolated import describe_end, pass_output, start_thread
 from knightfall.isolation.scratch_folder import scratch_of
 from knightfall.isolation.supervisor import AT_ONCE, LineReader, Orders, TooLong
 from knightfall.processor_cores import ENOUGH, core_share
@@ -286,6 +285,7 @@ class HostProcess:
             came, line = self._answers.get(timeout=None if limit is None else limit + GRACE)
         except queue.Empty:
             late = f"{self._text} {complaint} within {limit:g} s"
+            self.end()  # only then are the cores as busy as they are without it
             starved = complaint == NO_ANSWER and core_share() < ENOUGH
             raise AgentFailure("timeout", late, starved) from None
         try:

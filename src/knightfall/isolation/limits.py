@@ -14,6 +14,7 @@ from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import NoReturn
 
     from knightfall.position import Side
@@ -27,6 +28,10 @@ SUBMISSION_MEMORY = 1 << 30
 
 SHARED_MEMORY = 64 << 20
 """Size in bytes of the file system in memory at ``/dev/shm``, where agents may write files."""
+
+MOST_OPEN = 256
+"""How many files, pipes and sockets each of its processes may have open: the system does not count
+what pipes and sets of watched files take."""
 
 MOST_PROCESSES = 64
 """How many processes a submission of the course may have at a time."""
@@ -64,7 +69,7 @@ def seed_random(seed: int, side: Side = "w") -> None:
 
 
 def limit_memory(bytes: int) -> None:
-    """Limit the memory of this process, of each of its children, and the size of their files.
+    """Limit the memory of this process, of each of its children, and their files' size and number.
 
     The supervisor limits the memory that they use together.
     """
@@ -75,6 +80,7 @@ def limit_memory(bytes: int) -> None:
             (resource.RLIMIT_DATA, bytes),
             (resource.RLIMIT_AS, 8 * bytes),  # larger, because reserved memory need not be used
             (resource.RLIMIT_FSIZE, bytes),
+            (resource.RLIMIT_NOFILE, MOST_OPEN),
         ):
             with suppress(OSError, ValueError):
                 _, hard = resource.getrlimit(what)
@@ -112,7 +118,7 @@ def agent_environment() -> dict[str, str]:
 
     Numbers of threads that the user has set are kept.
     """
-    return {**REPEATABLE, **os.environ, "PYTHONHASHSEED": "0"}
+    return {**REPEATABLE, **_with_absolute_paths(os.environ), "PYTHONHASHSEED": "0"}
 
 
 def submission_environment(home: str, **more: str) -> dict[str, str]:
@@ -121,10 +127,16 @@ def submission_environment(home: str, **more: str) -> dict[str, str]:
     It has what Python needs, and none of the user's secrets.
     """
     kept = {key: value for key, value in os.environ.items() if key.upper().startswith(INHERITED)}
-    if kept.get("PYTHONPATH"):  # make it absolute: the process has another working directory
-        paths = [os.path.abspath(path) for path in kept["PYTHONPATH"].split(os.pathsep) if path]
-        kept["PYTHONPATH"] = os.pathsep.join(paths)
-    return {**kept, **REPEATABLE, "HOME": home, **more}
+    return {**_with_absolute_paths(kept), **REPEATABLE, "HOME": home, **more}
+
+
+def _with_absolute_paths(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment for a process with another working folder."""
+    found = dict(environment)
+    if found.get("PYTHONPATH"):
+        paths = [os.path.abspath(path) for path in found["PYTHONPATH"].split(os.pathsep) if path]
+        found["PYTHONPATH"] = os.pathsep.join(paths)
+    return found
 
 
 def offer_to_oom_killer() -> None:

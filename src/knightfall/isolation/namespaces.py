@@ -66,15 +66,16 @@ def enter_namespaces() -> None:
             file.write(text)
 
 
-def make_read_only(writable: str = "") -> None:
+def make_read_only(writable: str = "", limited: bool = False) -> None:
     """Replace /proc and forbid writing in this process's mounts, except to one folder.
 
-    Call it in the first process of a process namespace.  Raise OSError where the system refuses.
+    If `limited`, /dev/zero, which can be mapped as shared memory, is empty.  Call it in the first
+    process of a process namespace.  Raise OSError where the system refuses.
     """
     _mount(None, "/", _RECURSIVE | _PRIVATE)
     devices = [f"/dev/{name}" for name in _DEVICES]
     for path in (*devices, *([writable] if writable else [])):
-        _mount(path, path, _BIND)
+        _mount("/dev/null" if limited and path == "/dev/zero" else path, path, _BIND)
     _set_flags("/", _READ_ONLY | _NO_SETUID | _NO_DEVICES, 0, _WHOLE_TREE)
     for path in devices:
         _set_flags(path, 0, _NO_DEVICES)
@@ -133,39 +134,74 @@ _COMMON_CALLS = (425, 428, 429, 430, 438, 442, 447)
 _CALLS = {
     # For each architecture: its number, its number of the system call "seccomp", and those of the
     # calls that are forbidden: ptrace, process_vm_readv and _writev, memfd_create, shmget, msgget,
-    # mount, unshare, setns.
-    "x86_64": (0xC000003E, 317, (101, 310, 311, 319, 29, 68, 165, 272, 308)),
-    "aarch64": (0xC00000B7, 277, (117, 270, 271, 279, 194, 186, 40, 97, 268)),
+    # mount, unshare, setns, add_key, request_key, keyctl, vmsplice.
+    "x86_64": (
+        *(0xC000003E, 317),
+        (101, 310, 311, 319, 29, 68, 165, 272, 308, 248, 249, 250, 278),
+    ),
+    "aarch64": (
+        *(0xC00000B7, 277),
+        (117, 270, 271, 279, 194, 186, 40, 97, 268, 217, 218, 219, 75),
+    ),
 }
-_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_LIMITED_CALLS = {"x86_64": (54, 41, 9), "aarch64": (208, 198, 222)}
+"""The numbers of setsockopt, socket and mmap, which are restricted for submissions."""
+
+_LOCAL_SOCKET = 1  # the first argument of socket: AF_UNIX
+_SHARED_ANONYMOUS = 0x21  # flags of mmap: MAP_SHARED, MAP_ANONYMOUS
+_LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 1  # EPERM
 _X32 = 0x40000000
 """The first number of a second set of calls on x86-64, which would bypass the list."""
 _USE_FILTER, _KEEP_SPEED = 1, 4
 
 
-def filter_system_calls() -> bool:
+def filter_system_calls(limited: bool) -> bool:
     """Forbid this process and its children the calls listed above; return whether that worked.
 
-    They would read other processes, take memory that belongs to no process, or change mounts.
+    They would read other processes, take memory that belongs to no process, or change mounts.  If
+    `limited`, sockets other than local ones of the usual size and shared memory without a file are
+    forbidden, too: they take memory that the supervisor cannot see.
     """
-    if sys.platform != "linux" or os.uname().machine not in _CALLS:
+    machine = os.uname().machine if sys.platform == "linux" else ""
+    if machine not in _CALLS:
         return False
-    machine, seccomp, forbidden = _CALLS[os.uname().machine]
-    numbers = (*forbidden, *_COMMON_CALLS)
-    # Jumps are relative.  Each leads to the refusal, which is the last instruction.
-    steps = [(_LOAD, 0, 0, 4), (_EQUAL, 0, len(numbers) + 3, machine), (_LOAD, 0, 0, 0)]
-    steps.append((_AT_LEAST, len(numbers) + 1, 0, _X32))
-    for index, number in enumerate(numbers):
-        steps.append((_EQUAL, len(numbers) - index, 0, number))
-    steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE)]
-    program = b"".join(struct.pack("=HBBI", *step) for step in steps)
+    program = _filter_program(*_CALLS[machine], _LIMITED_CALLS[machine] if limited else ())
     kept = ctypes.create_string_buffer(program, len(program))
-    whole = struct.pack("@HP", len(steps), ctypes.addressof(kept))
+    whole = struct.pack("@HP", len(program) // 8, ctypes.addressof(kept))
+    seccomp = _CALLS[machine][1]
     libc = _libc()
     libc.prctl(_NO_NEW_PRIVILEGES, ctypes.c_ulong(1), 0, 0, 0)
     # Without the flag, older kernels would slow down everything that the process computes.
     return bool(libc.syscall(ctypes.c_long(seccomp), _USE_FILTER, _KEEP_SPEED, whole) == 0)
+
+
+def _filter_program(
+    machine: int, _: int, forbidden: tuple[int, ...], restricted: tuple[int, ...]
+) -> bytes:
+    """Return the program with which the kernel decides about each system call.
+
+    It reads the architecture, the number of the call (at 0) and the low halves of its arguments
+    (from 16 on, 8 bytes each).
+    """
+    refuse = -1  # stands for the jump to the last instruction
+    steps = [(_LOAD, 0, 0, 4), (_EQUAL, 0, refuse, machine), (_LOAD, 0, 0, 0)]
+    steps.append((_AT_LEAST, refuse, 0, _X32))
+    steps += [(_EQUAL, refuse, 0, number) for number in (*forbidden, *_COMMON_CALLS)]
+    if restricted:
+        setsockopt, socket, mmap = restricted
+        steps += [
+            (_EQUAL, refuse, 0, setsockopt),
+            *((_EQUAL, 0, 2, socket), (_LOAD, 0, 0, 16), (_EQUAL, 4, refuse, _LOCAL_SOCKET)),
+            *((_EQUAL, 0, 3, mmap), (_LOAD, 0, 0, 16 + 3 * 8), (_AND, 0, 0, _SHARED_ANONYMOUS)),
+            (_EQUAL, refuse, 0, _SHARED_ANONYMOUS),
+        ]
+    steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE)]
+    packed = b""
+    for at, (code, *jumps, value) in enumerate(steps):
+        to = (len(steps) - 2 - at if jump == refuse else jump for jump in jumps)
+        packed += struct.pack("=HBBI", code, *to, value)
+    return packed
 
 
 def is_alone() -> bool:

@@ -11,7 +11,7 @@ import math
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -62,7 +62,7 @@ class RunnerOptions:
         if self.workers is not None and not 0 <= self.workers <= MOST_WORKERS:
             raise KnightfallError(f"workers={self.workers} must be from 0 to {MOST_WORKERS}")
         if self.dask is not None:
-            from knightfall.isolation.dask_cluster import check_address
+            from knightfall.isolation.executor_pool import check_address
 
             check_address(self.dask)
 
@@ -70,9 +70,7 @@ class RunnerOptions:
     def leaves(self) -> bool:
         """Whether calls are made in other processes, where functions declared here are missing."""
         if self.executor is not None:
-            from knightfall.isolation.executor_pool import stays_here
-
-            return not stays_here(self.executor)
+            return not isinstance(self.executor, ThreadPoolExecutor)
         return self.dask is not None or (self.workers or 0) > 1
 
 
@@ -103,7 +101,7 @@ def parallel_map(
     elsewhere = options.dask is not None or options.executor is not None
     calls = CallQueue(setup, arguments, describe, elsewhere)
     if options.dask is not None:
-        from knightfall.isolation.dask_cluster import DaskCluster
+        from knightfall.isolation.executor_pool import DaskCluster
 
         with DaskCluster(options.dask) as cluster:
             yield from cluster.do(calls)
@@ -214,19 +212,15 @@ class CallQueue(Generic[Argument, Result]):
         self.id = uuid4().hex
 
     def take(self) -> int | None:
-        """See `Work`."""
         return self._left.popleft() if self._left else None
 
     def job(self, place: int) -> Job:
-        """See `Work`."""
         return Job(_call, (self._version, self.id, self._setup, self._arguments[place]))
 
     def done(self, place: int, answer: Any) -> Iterable[tuple[int, Result]]:
-        """See `Work`."""
         return [(place, answer)]
 
     def lost(self, place: int, stalled: bool, exit_status: str) -> None:
-        """See `Work`."""
         self._deaths[place] += 1
         if self._deaths[place] >= TRIES:
             raise KnightfallError(
@@ -236,7 +230,6 @@ class CallQueue(Generic[Argument, Result]):
         self._left.appendleft(place)
 
     def put_back(self, place: int) -> None:
-        """See `Work`."""
         self._left.appendleft(place)
 
 
@@ -244,7 +237,7 @@ class CallQueue(Generic[Argument, Result]):
 
 
 def _call(version: str, id: str, setup: Setup[Argument, Result], argument: Argument) -> Result:
-    from knightfall.isolation.dask_cluster import dask_worker
+    from knightfall.isolation.executor_pool import dask_worker
 
     if version and package_version() != version:
         where = dask_worker() or "a process of the executor"

@@ -57,13 +57,19 @@ def environment() -> dict[str, str]:
 
 
 def bubblewrap(
-    program: list[str], readable: Iterable[str], hidden: Iterable[str], scratch: str, place: str
+    program: list[str],
+    readable: Iterable[str],
+    hidden: Iterable[str],
+    scratch: str,
+    place: str,
+    limited: bool = False,
 ) -> list[str]:
     """Return the command that runs a program in bubblewrap's sandbox.
 
     There it can read Python and the `readable` files and folders, except for entries of these
     folders whose name begins with a dot, and for the `hidden` folders.  It can write to the folder
-    `scratch`, if there is one, whose content can also be read at `place`, if that is given.
+    `scratch`, if there is one, whose content can also be read at `place`, if that is given.  If
+    `limited`, /dev/zero, which can be mapped as shared memory, is empty.
     """
     command = [
         *("bwrap", "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc"),
@@ -104,6 +110,7 @@ def bubblewrap(
     return [
         *command,
         *("--proc", "/proc", "--dev", "/dev"),
+        *(("--dev-bind", "/dev/null", "/dev/zero") if limited else ()),
         *("--size", str(SHARED_MEMORY), "--perms", "1777", "--tmpfs", "/dev/shm"),
         *("--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"),
         *("--chdir", here, "--", *program),

@@ -5,6 +5,7 @@ Small files are copied first, up to a limit, because the folder may also hold la
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -13,9 +14,10 @@ from contextlib import suppress
 from pathlib import Path
 
 MOST_BYTES = 100 << 20
+LARGEST = 100 << 20
 MOST_FILES = 2000
 DEEPEST = 4
-"""Limits of a copy: bytes, files, and depth of folders."""
+"""Limits of a copy: bytes, bytes of the submission's own file, files, and depth of folders."""
 
 LEFT_OUT = {"__pycache__", "node_modules", "venv", "env"}
 """Folders that are not copied; hidden ones are not copied, either."""
@@ -33,7 +35,12 @@ def scratch_of(file: Path) -> str:
 
 
 def copy_beside(file: Path, into: Path) -> None:
-    """Copy a file and the other files of its folder, up to the limits of this module."""
+    """Copy a file and the other files of its folder, up to the limits of this module.
+
+    Raise `OSError` if the file itself is too large.
+    """
+    if file.stat().st_size > LARGEST:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
     shutil.copyfile(file, into / file.name)
     beside = [(size, name) for size, name in _listed(file.parent) if name != file.name]
     _copy(beside, file.parent, into)
@@ -62,6 +69,14 @@ def _copy(files: list[tuple[int, str]], top: Path, into: Path) -> None:
             files_left -= 1
 
 
+def leads_out(path: str | os.PathLike[str], folder: str | os.PathLike[str]) -> bool:
+    """Return whether a path leads out of a folder, by a symbolic link for example.
+
+    The author of a submission must not read other files of whoever lets it play.
+    """
+    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
 def _listed(top: Path) -> list[tuple[int, str]]:
     """Return the files of a folder with their sizes, some thousands at most."""
     found: list[tuple[int, str]] = []
@@ -75,6 +90,8 @@ def _listed(top: Path) -> list[tuple[int, str]]:
         for name in sorted(names):
             path = os.path.join(folder, name)
             if name.endswith(".pyc") or not os.path.isfile(path):  # skip pipes and devices
+                continue
+            if os.path.islink(path) and leads_out(path, top):
                 continue
             with suppress(OSError):
                 found.append((os.path.getsize(path), os.path.relpath(path, top)))

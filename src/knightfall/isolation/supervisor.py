@@ -51,6 +51,12 @@ MOST_BYTES = 1 << 20
 """Largest line in bytes: a report takes a few hundred, the names of an agent's files a few
 thousand."""
 
+SHORT_WAIT = 0.001
+"""Seconds of waiting for a core that decide nothing."""
+
+TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+"""Units of processor time a second, in which the system reports it."""
+
 AT_ONCE = 1 << 16
 """Size of one read in bytes."""
 
@@ -146,8 +152,7 @@ def supervise(orders: Orders) -> NoReturn:
         watchers, known = [os.getpid()], [int(agent)] if agent else []
     try:
         connection = to_agent, agent_answers, exit_reader
-        counted = watchers if orders.limited else []
-        relay = Relay((questions, answers, asking), connection, known, counted)
+        relay = Relay((questions, answers, asking), connection, known, watchers, orders.limited)
         end = relay.run() if agent else "could not be started in its sandbox"
         if end:
             with suppress(OSError):
@@ -206,7 +211,7 @@ def _run(program: list[str], orders: Orders, passed: tuple[int, ...]) -> None:
         os.environ.update(sandbox.environment())
     if kind == "bubblewrap":
         folders = orders.readable, orders.hidden, scratch, orders.place
-        program = sandbox.bubblewrap(program, *folders)
+        program = sandbox.bubblewrap(program, *folders, orders.limited)
     elif kind:
         from knightfall.isolation import namespaces
 
@@ -220,7 +225,7 @@ def _run(program: list[str], orders: Orders, passed: tuple[int, ...]) -> None:
                 os.close(descriptor)
             os._exit(0 if os.waitstatus_to_exitcode(os.waitpid(first, 0)[1]) == 0 else 1)
         limits.exit_with_parent()
-        namespaces.make_read_only(scratch)
+        namespaces.make_read_only(scratch, orders.limited)
         os.chdir(here)
     if kind and kind != "bubblewrap":
         namespaces.give_up_privileges()
@@ -240,8 +245,8 @@ def _try(kind: str) -> NoReturn:
 class Relay:
     """Forwards one request at a time to the agent, and its answer back.
 
-    `agent` holds the process id of the agent, if it is known.  `counted` are the processes whose
-    memory and number are limited, together with those of all their descendants.
+    `agent` holds the process id of the agent, if it is known.  All its processes are descendants of
+    the `roots`; if `limited`, their memory and number are limited.
     """
 
     def __init__(
@@ -249,14 +254,17 @@ class Relay:
         asking: tuple[int, int, int],
         connection: tuple[int, int, int],
         agent: list[int],
-        counted: list[int],
+        roots: list[int],
+        limited: bool,
     ) -> None:
         self._questions, self._answers, self._asking = asking
         self._to_agent, self._agent_answers, self._exit_reader = connection
-        self._agent, self._counted = agent, counted
+        self._agent, self._roots = agent, roots
+        self._counted = roots if limited else []
         self._from_host, self._from_agent = LineReader(), LineReader()
         self._word: bytes | None = None  # the token that the answer must begin with
         self._since = self._waited = self._next_count = 0.0
+        self._computed: dict[int, float] = {}  # processor time of the processes at the request
         self._until = float("inf")  # deadline for the exit status after the agent closed its pipe
 
     def run(self) -> str:
@@ -299,16 +307,34 @@ class Relay:
                 self._pass_on(self._from_host.feed(piece))
 
     def _waiting(self) -> float:
-        """Return the seconds that this process and the agent's have waited for a core so far.
+        """Return the seconds that this process and the agent's have waited for a core so far."""
+        return seconds_waited() + sum(map(seconds_waited, self._players()))
 
-        The agent's processes are the one that loaded it and the fork that plays the game.
+    def _players(self) -> set[int]:
+        """Return the process that loaded the agent, the fork of it that plays the game, and the
+        programs that this fork has started.
         """
-        agents = {pid for agent in self._agent for pid in (agent, *limits.children(agent))}
-        return seconds_waited() + sum(map(seconds_waited, agents))
+        agents = list(self._agent)
+        for pid in agents:  # the list grows
+            agents += limits.children(pid)
+            if len(agents) > limits.MOST_PROCESSES:
+                break
+        return set(agents)
+
+    def _idle(self, seconds: float) -> float:
+        """Return how many of the seconds since the request no process of the agent computed.
+
+        An agent has not waited for a core while its own processes and threads had one.
+        """
+        for pid in _family(self._roots):
+            seconds -= max(0.0, _processor_time(pid) - self._computed.get(pid, 0.0))
+        return seconds
 
     def _pass_on(self, lines: list[bytes]) -> None:
         for line in lines:
             self._waited = self._waiting()
+            known = {*self._roots, *self._players()}
+            self._computed = {pid: _processor_time(pid) for pid in known}
             self._word, self._since = line.partition(b" ")[0], time.monotonic()
             with suppress(OSError):  # an agent that does not read will not answer, either
                 os.write(self._to_agent, line + b"\n")
@@ -319,7 +345,10 @@ class Relay:
             if word is None or not line.startswith(word + b" "):
                 raise _Unasked("an answer to no request")
             took = round((now - self._since) * 1e6)
-            waited = max(0, round((self._waiting() - self._waited) * 1e6))
+            waited = self._waiting() - self._waited
+            if waited > SHORT_WAIT:
+                waited = min(waited, self._idle(now - self._since))
+            waited = max(0, round(waited * 1e6))
             left = b"%d,%d %s\n" % (took, waited, line)
             while left:
                 left = left[os.write(self._answers, left) :]
@@ -332,18 +361,33 @@ class _Unasked(Exception):
 # -- what a submission uses ------------------------------------------------------------------
 
 
-def describe_excess(roots: list[int]) -> str:
-    """Return which limit of a submission processes and their descendants exceed; "" if none."""
+def _family(roots: list[int]) -> list[int]:
+    """Return processes and their descendants, though not many more than a submission may have."""
     pids = list(roots)
     for pid in pids:  # the list grows
         pids += limits.children(pid)
         if len(pids) > 2 * limits.MOST_PROCESSES:
             break
+    return pids
+
+
+def _processor_time(pid: int) -> float:
+    """Return the seconds that a process, with all its threads and its ended children, computed."""
+    with suppress(OSError, ValueError), open(f"/proc/{pid}/stat", "rb") as file:
+        return sum(map(int, file.read().rpartition(b")")[2].split()[11:15])) / TICKS
+    return 0.0
+
+
+def describe_excess(roots: list[int]) -> str:
+    """Return which limit of a submission processes and their descendants exceed; "" if none."""
+    pids = _family(roots)
     if len(pids) - len(roots) > limits.MOST_PROCESSES:
         return f"started more than {limits.MOST_PROCESSES} processes"
+    if sum(_status(pid, ("Threads",)) for pid in pids) > MOST_THREADS:
+        return f"started more than {MOST_THREADS} threads"
     # Most processes share memory with the one that they were forked from.  The sum that counts a
     # shared page once is slow to read, so it is read only if the simple sum exceeds the limit.
-    most, shared = limits.SUBMISSION_MEMORY, _in_shared_memory(roots[0])
+    most, shared = limits.SUBMISSION_MEMORY, _in_shared_memory(roots[0]) + _in_sockets(roots[0])
     if shared + sum(map(_resident, pids)) > most and shared + sum(map(_share, pids)) > most:
         return f"used more than {most >> 30} GB of memory"
     return ""
@@ -351,25 +395,36 @@ def describe_excess(roots: list[int]) -> str:
 
 def _resident(pid: int) -> int:
     """Return the bytes of memory that a process uses, apart from files' contents."""
-    return _sum_of(f"/proc/{pid}/status", ("RssAnon", "RssShmem", "VmSwap", "HugetlbPages"))
+    return _status(pid, ("RssAnon", "RssShmem", "VmSwap", *_OWN)) << 10
 
 
 def _share(pid: int) -> int:
     """Return the same bytes, each page divided by the number of processes that share it."""
     found = _sum_of(f"/proc/{pid}/smaps_rollup", ("Pss_Anon", "Pss_Shmem", "SwapPss"))
-    return found + _sum_of(f"/proc/{pid}/status", ("HugetlbPages",)) if found else _resident(pid)
+    return found + _status(pid, _OWN) << 10 if found else _resident(pid)
+
+
+_OWN = ("HugetlbPages", "VmPTE")
+"""Huge pages and tables of pages, in kilobytes: a process shares them with no other."""
+
+
+def _status(pid: int, names: tuple[str, ...]) -> int:
+    """Return the sum of some numbers in the status of a process."""
+    return _sum_of(f"/proc/{pid}/status", names)
 
 
 def _sum_of(file: str, names: tuple[str, ...]) -> int:
-    """Return the sum, in bytes, of the lines of a file that begin with these names."""
+    """Return the sum of the first numbers of the lines of a file that begin with these names."""
     found = 0
     with suppress(OSError, ValueError), open(file) as lines:
         for line in lines:
             name, _, value = line.partition(":")
             if name in names:
-                found += int(value.split()[0]) << 10
+                found += int(value.split()[0])
     return found
 
+
+MOST_THREADS = limits.MOST_PROCESSES * limits.THREADS_EACH
 
 INODE = 1 << 10
 """Bytes of memory that an empty file takes."""
@@ -385,6 +440,20 @@ def _in_shared_memory(pid: int) -> int:
         return 0
     blocks, files = used.f_blocks - used.f_bfree, used.f_files - used.f_ffree
     return blocks * used.f_frsize + files * INODE
+
+
+def _in_sockets(pid: int) -> int:
+    """Return how many bytes the sockets in the sandbox of a process can hold unread, at most."""
+    if pid == os.getpid():
+        return 0  # there is no sandbox
+    try:
+        with open(f"/proc/{pid}/net/unix", "rb") as lines, open(_SOCKET_BYTES) as size:
+            return sum(1 for _ in lines) * int(size.read())
+    except (OSError, ValueError):
+        return 0
+
+
+_SOCKET_BYTES = "/proc/sys/net/core/wmem_default"
 
 
 if __name__ == "__main__":

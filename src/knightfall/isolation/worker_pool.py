@@ -24,9 +24,8 @@ from subprocess import PIPE, Popen
 from typing import Any, TypeVar
 
 from knightfall.errors import KnightfallError, RunnerFailure
-from knightfall.isolation.exit_status import KEPT_OUTPUT, describe_end
 from knightfall.isolation.parallel_map import MOST_WORKERS, POLLING, Closing, Job, Work
-from knightfall.isolation.run_isolated import pass_output, start_thread
+from knightfall.isolation.run_isolated import KEPT_OUTPUT, describe_end, pass_output, start_thread
 from knightfall.isolation.worker_process import COMMAND, READY, Done, Warned, starting
 from knightfall.kernel.interrupt import deferred_keyboard_interrupt
 from knightfall.processor_cores import core_numbers

@@ -1,4 +1,4 @@
-"""Sets of cells as 64-bit words.  Only this module and `vectors.py` emit LLVM instructions.
+"""Sets of cells as 64-bit words, and the LLVM instructions that Numba does not offer for them.
 
 Bit i of a word is cell i of the board (see `knightfall.board`), so a 3×4 board lies like this::
 

@@ -135,9 +135,14 @@ def _master(board: Board) -> GeometryArray:
     return array
 
 
-def geometry(board: Board) -> GeometryArray:
-    """Return a new, writeable copy of a board's geometry: an array of one record."""
-    return _master(board).copy()
+def geometry(board: Board, step_limit: int = NO_LIMIT) -> GeometryArray:
+    """Return a new, writeable copy of a board's geometry: an array of one record.
+
+    A single evaluation on it may take `step_limit` steps.
+    """
+    boards = _master(board).copy()
+    boards["step_limit"] = step_limit
+    return boards
 
 
 def rules_of(board: Board) -> npt.NDArray[np.uint64]:

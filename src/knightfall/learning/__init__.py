@@ -5,4 +5,5 @@ from knightfall.extensions import Extension
 EXTENSION = Extension(
     commands={"learn": "knightfall.learning.commands:learn"},
     panels={"learn": "Build and learn"},
+    functions={"tune": "knightfall.learning.tuning:tune"},
 )

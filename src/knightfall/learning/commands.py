@@ -69,7 +69,7 @@ def data(
       knightfall learn data positions --workers 2
       knightfall learn data small --positions 20000 --board 5x5 --board 5x6
     """
-    from knightfall.learning.data_settings import DataSettings
+    from knightfall.learning.data import DataSettings
     from knightfall.learning.shard_builder import generate, missing_shards
 
     settings = DataSettings.of(positions, seed, board or (), shard)
@@ -258,8 +258,7 @@ def tune(
       knightfall learn tune "mine.py:cosy+0*improved" mine --against start --against "id(improved)"
     """
     from knightfall.learning.tune_settings import START, TuneSettings
-    from knightfall.learning.tuning import generations_kept
-    from knightfall.learning.tuning import tune as look_for
+    from knightfall.learning.tuning import generations_kept, run_tuning
 
     settings = TuneSettings.of(
         sum,
@@ -279,7 +278,7 @@ def tune(
         if text != START:
             agent_named(text, quiet=json)
     try:
-        report = look_for(out, settings, workers=workers, dask=dask)
+        report = run_tuning(out, settings, workers=workers, dask=dask)
     except KeyboardInterrupt:
         done = generations_kept(out, settings)
         say(
@@ -327,12 +326,62 @@ def chances(
     print_report(learn(out, games, seed, RunnerOptions(workers, dask)), json=json)
 
 
+# -- leaderboard ------------------------------------------------------------------------------
+
+
+Candidates = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="AGENT...",
+        help="Agents to ask; by default the built-in ones.",
+        show_default=False,
+    ),
+]
+Asked = Annotated[int, whole_number("--positions", "Positions that each agent is asked.")]
+DrawSeed = Annotated[
+    int, whole_number("--seed", "Seed that draws the positions.", least=0, metavar="S")
+]
+
+
+def leaderboard(
+    data: Data,
+    agents: Candidates = None,
+    positions: Asked = 1000,
+    board: BoardSize = "7x7",
+    seed: DrawSeed = 0,
+    workers: Workers = None,
+    dask: Dask = None,
+    json: Json = False,
+) -> None:
+    """Rank agents by how often they keep won positions won.
+
+    All agents are asked the same test positions of a set that 'learn data' has made. Each is won
+    for the side to move, and some of its moves lose. The rates have 95 % intervals that allow for
+    positions from one class of openings being related.
+
+    \b
+    Examples:
+      knightfall learn leaderboard positions --workers 2
+      knightfall learn leaderboard positions "id(mine.py:cosy)" "id(improved)"
+    """
+    from knightfall.isolation.parallel_map import RunnerOptions
+    from knightfall.learning.leaderboard import leaderboard as rank
+
+    for text in agents or ():
+        agent_named(text, quiet=json)
+    options = RunnerOptions(workers, dask)
+    found = rank(data, agents or (), board=board, positions=positions, seed=seed, options=options)
+    print_report(found, json=json)
+    if found.waiting:
+        raise typer.Exit(INTERRUPTED)
+
+
 # -- the group --------------------------------------------------------------------------------
 
 
 learn = command_group(
     "learn",
-    """Learn heuristics from the truth, or how opponents err.
+    """Learn heuristics, or how opponents err; rank agents.
 
     \b
     Examples:
@@ -340,6 +389,7 @@ learn = command_group(
       knightfall learn fit positions models
       knightfall learn tune "improved+0.5*bfs_reach" tuned
       knightfall learn chances learned
+      knightfall learn leaderboard positions
     """,
 )
 
@@ -348,3 +398,4 @@ learn.command(name="data")(data)
 learn.command(name="fit")(fit)
 learn.command(name="tune")(tune)
 learn.command(name="chances")(chances)
+learn.command(name="leaderboard")(leaderboard)

@@ -1,4 +1,6 @@
-"""The description of a set of positions, as JSON (card.json) and as a page (README.md)."""
+"""The description of a set of positions: as JSON (card.json), as a page (README.md) and as metadata
+for other tools (croissant.json).
+"""
 
 from __future__ import annotations
 
@@ -12,24 +14,33 @@ import numpy.typing as npt
 
 from knightfall.display.numbers import percent
 from knightfall.errors import KnightfallError
-from knightfall.learning.data import Positions, everything
-from knightfall.learning.data_settings import DataSettings, Shard
+from knightfall.learning.data import (
+    COLUMNS,
+    NUMBERS,
+    WORDS,
+    DataSettings,
+    Positions,
+    Shard,
+    everything,
+)
 from knightfall.learning.split import SPLITS, kept
 from knightfall.oracle.graded_games import PHASES
 from knightfall.untrusted_input import Between, check, parse_json, read_bytes
 from knightfall.user_folders import atomic_write
 
 CARD, README, LOG = "card.json", "README.md", "log.jsonl"
+CROISSANT = "croissant.json"
 ROLES = ("hunter", "runner")
 
 _LOGGED = {"file": str, "seconds": Between(0, 1e9)}
 
 
 def write_card(folder: Path, settings: DataSettings, shards: list[Shard]) -> dict[str, Any]:
-    """Write card.json and README.md for a complete set, and return the card."""
+    """Write card.json, README.md and croissant.json for a complete set, and return the card."""
     card = card_of(everything(folder, settings, shards), settings, folder)
     atomic_write(folder / CARD, json.dumps(card, indent=2, ensure_ascii=False) + "\n")
     atomic_write(folder / README, readme(card))
+    atomic_write(folder / CROISSANT, json.dumps(croissant(card), indent=2) + "\n")
     return card
 
 
@@ -188,3 +199,85 @@ def _time(card: dict[str, Any]) -> str:
         f" It took {card['seconds']:,.0f} seconds of one process, {card['labelled_an_hour']:,} "
         "positions an hour."
     )
+
+
+# -- Croissant -----------------------------------------------------------------------------------
+#
+# A vocabulary for data sets that loaders and catalogues read: https://docs.mlcommons.org/croissant
+
+
+_TERMS = (
+    "citeAs column equivalentProperty extract field fileObject fileProperty fileSet format "
+    "includes isLiveDataset jsonPath key md5 parentField path recordSet references regex repeated "
+    "replace samplingRate separator source subField transform"
+)
+_CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    **{term: f"cr:{term}" for term in _TERMS.split()},
+}
+_TYPES = {"i1": "Int8", "u1": "UInt8", "u2": "UInt16", "u4": "UInt32", "u8": "UInt64"}
+
+
+def croissant(card: dict[str, Any]) -> dict[str, Any]:
+    """Return the description of a set in the Croissant format, version 1.0."""
+    board = _field(
+        "board", "the board, from the name of the file", "sc:Text", fileProperty="filename"
+    )
+    board["source"]["transform"] = {"regex": r"(?:^|/)(\d+x\d+)-\d+\.parquet$"}
+    fields = [board]
+    for name in (*NUMBERS, *WORDS):
+        kind = f"cr:{_TYPES[NUMBERS[name]]}" if name in NUMBERS else "sc:Text"
+        fields.append(_field(name, COLUMNS[name], kind, column=name))
+    return {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": "knights-isolation-positions",
+        "description": "Positions of Knight's Isolation, from games between agents of mixed "
+        "strength, labelled with the winner under best play by an exact solver. "
+        f"Made by: {card['command']}",
+        "citeAs": f"The knightfall authors: positions of Knight's Isolation, {card['version']}",
+        "license": "https://spdx.org/licenses/MIT.html",
+        "version": card["version"].partition("+")[0],
+        "distribution": [
+            {
+                "@type": "cr:FileSet",
+                "@id": "files",
+                "name": "files",
+                "description": f"{card['files']} Parquet files, each with positions of one board.",
+                "encodingFormat": "application/x-parquet",
+                "includes": "*.parquet",
+            }
+        ],
+        "recordSet": [
+            {
+                "@type": "cr:RecordSet",
+                "@id": "positions",
+                "name": "positions",
+                "description": f"{card['labelled']:,} positions in canonical form. Rows with the "
+                "same key are the same position.",
+                "field": fields,
+            }
+        ],
+    }
+
+
+def _field(name: str, description: str, kind: str, **extract: str) -> dict[str, Any]:
+    """Return a field of the records, extracted from a column or from a property of the file."""
+    return {
+        "@type": "cr:Field",
+        "@id": f"positions/{name}",
+        "name": name,
+        "description": description,
+        "dataType": kind,
+        "source": {"fileSet": {"@id": "files"}, "extract": extract},
+    }

@@ -33,8 +33,13 @@ from knightfall.learning.shard_builder import RANDOM_PLIES
 from knightfall.learning.split import SPLITS, canonical_forms, class_splits, classes, keys
 from knightfall.opponents.mcts import KNOWN, reply_features
 from knightfall.opponents.mcts_state import FEATURES, WAYS
-from knightfall.opponents.opponent_models import FEATURE_NAMES, OPPONENTS, Chances, chances_json
-from knightfall.opponents.posterior import ReplyEstimate
+from knightfall.opponents.opponent_models import (
+    FEATURE_NAMES,
+    OPPONENTS,
+    Chances,
+    ReplyEstimate,
+    chances_json,
+)
 from knightfall.position import Position, Side, other
 from knightfall.solver.atlas import position_of
 from knightfall.solver.engine import Engine
@@ -209,7 +214,7 @@ def error_rate(decisions: Sequence[HunterReply]) -> float:
     return (sum(possible) + 1) / (len(possible) + 2)
 
 
-@dataclass
+@dataclass(repr=False)
 class ChancesReport(Displayable):
     """The learned model of opponents, and how well it predicts hunters' replies."""
 

@@ -90,14 +90,9 @@ def _calibration(odds: Odds, wins: npt.NDArray[np.float32]) -> list[dict[str, fl
     found = []
     for group in np.array_split(order, BINS):
         if len(group):
-            predicted = 1 / (1 + np.exp(-odds[group]))
-            found.append(
-                {
-                    "predicted": float(predicted.mean()),
-                    "won": float(wins[group].mean()),
-                    "positions": len(group),
-                }
-            )
+            predicted = float((1 / (1 + np.exp(-odds[group]))).mean())
+            won = float(wins[group].mean())
+            found.append({"predicted": predicted, "won": won, "positions": len(group)})
     return found
 
 
@@ -107,7 +102,7 @@ def _calibration(odds: Odds, wins: npt.NDArray[np.float32]) -> list[dict[str, fl
 Judged = dict[str, Any]
 
 
-@dataclass
+@dataclass(repr=False)
 class FitReport(Displayable):
     """The results of a fit: each model's measures on openings that it was not trained on."""
 
@@ -122,17 +117,8 @@ class FitReport(Displayable):
     def parts(self) -> Iterator[Part]:
         """Yield the tables of losses and ablations."""
         yield Heading("On positions from openings that were not trained on")
-        columns = [
-            "model",
-            "view",
-            "positions",
-            "won",
-            "log-loss",
-            "by the share",
-            "area",
-            "right",
-        ]
-        table = Table(columns)
+        measures = ["positions", "won", "log-loss", "by the share", "area", "right"]
+        table = Table(["model", "view", *measures])
         for kind, views in self.judged.items():
             for view, found in views.items():
                 table.add(
@@ -170,13 +156,47 @@ class FitReport(Displayable):
 
     def plot(self) -> Figure:
         """Draw the loss curves and the calibration."""
-        from knightfall.learning.plots import fit_plot
+        from knightfall.arena.chart_style import styled  # loads matplotlib
 
-        return fit_plot(self)
+        return styled(_draw)(self)
 
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}"
+
+
+def _draw(report: FitReport) -> Figure:
+    """Draw two panels: training curves, and the calibration of every model."""
+    from knightfall.arena.chart_style import BLUE, RED, page, remark
+
+    colours = dict(zip(VIEWS, (BLUE, "#6a98cb", RED, "#da8259"), strict=True))
+    figure = page(f"seed {report.seed}", "What was learned from the truth", 9, 4.2)
+    left, right = figure.subplots(1, 2)
+    for view, curve in report.curves.items():
+        epochs = range(1, len(curve["training"]) + 1)
+        left.plot(epochs, curve["training"], ":", color=colours[view])
+        left.plot(epochs, curve["validation"], "-", color=colours[view], label=view)
+    left.set_xlabel("epoch of the net")
+    left.set_ylabel("log-loss")
+    if report.curves:
+        left.legend(title="view")
+    right.plot([0, 1], [0, 1], "-", color="0.7", linewidth=1)
+    for kind, views in report.judged.items():
+        for view, found in views.items():
+            bins = found["calibration"]
+            right.plot(
+                [one["predicted"] for one in bins],
+                [one["won"] for one in bins],
+                "o-" if kind == "net" else "s--",
+                color=colours[view],
+                markersize=4,
+                label=f"{kind}, {view}",
+            )
+    right.set_xlabel("predicted")
+    right.set_ylabel("won")
+    right.legend()
+    remark(figure, "left: dots training, line validation", "right: ten equal groups")
+    return figure
 
 
 # -- fitting ----------------------------------------------------------------------------------
@@ -280,7 +300,7 @@ def _nets(
 
             kept = folder / f"{view}.checkpoint"
             model[view], curve = fit_net(training[view], validation[view], settings, kept, on_epoch)
-            report.curves[view] = {"training": curve.training, "validation": curve.validation}
+            report.curves[view] = vars(curve)
     return model
 
 

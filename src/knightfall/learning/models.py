@@ -287,8 +287,7 @@ def _keep(kept: Path, parts: dict[str, Any], meant: dict[str, Any], curve: LossC
 
     held = io.BytesIO()
     states = {name: part.state_dict() for name, part in parts.items()}
-    curves = {"training": curve.training, "validation": curve.validation}
-    torch.save({**states, "meant": meant, "curve": curves}, held)
+    torch.save({**states, "meant": meant, "curve": vars(curve)}, held)
     atomic_write(kept, held.getvalue())
 
 

@@ -29,8 +29,18 @@ from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import RunnerOptions, parallel_map
 from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.kernel.rules import bitset
-from knightfall.learning.data import Columns, arrow, read_shard, write_shard
-from knightfall.learning.data_settings import FILE, DataSettings, Shard, difference, read_settings
+from knightfall.learning.data import (
+    FILE,
+    NUMBERS,
+    Columns,
+    DataSettings,
+    Shard,
+    arrow,
+    read_settings,
+    read_shard,
+    refuse_other_settings,
+    write_shard,
+)
 from knightfall.learning.dataset_card import LOG, write_card
 from knightfall.learning.split import canonical_forms, class_splits, classes, keys
 from knightfall.position import Position, Side
@@ -196,24 +206,17 @@ def plies_to_label(game: PlayedGame, rng: random.Random) -> list[int]:
 # -- the columns of a file --------------------------------------------------------------------
 
 
-def prepare() -> None:
-    """Compile everything that the games need."""
-    for name in NAMES:
-        searcher(name)
-
-
-@dataclass(frozen=True)
-class BuiltShard:
-    """The columns of a file, and the seconds that it took to build them."""
-
-    columns: Columns
-    seconds: float
-
-
-def build_shard(shard: Shard) -> BuiltShard:
-    """Play and label the games of a file in any process; the caller writes the file."""
+def build_shard(shard: Shard) -> tuple[Columns, float]:
+    """Return the columns of a file, and the seconds that it took to build them."""
     start = time.perf_counter()
-    return BuiltShard(build_columns(shard), time.perf_counter() - start)
+    return build_columns(shard), time.perf_counter() - start
+
+
+_ROW = (
+    *("open", "mover", "waiter", "wins", "result", "hunter", "ply", "drawn", "opening", "game"),
+    *("mover_agent", "waiter_agent"),
+)
+"""The columns that are known when a position is labelled; the others follow from them."""
 
 
 def build_columns(shard: Shard) -> Columns:
@@ -227,7 +230,8 @@ def build_columns(shard: Shard) -> Columns:
         plies = plies_to_label(game, rng)
         agents = [NAMES.index(name) for name in game.agents]
         same = board.colour(game.opening[0]) == board.colour(game.opening[1])
-        opening = _class_of(board, game.opening)
+        mover, waiter = board.canonical(*game.opening)
+        opening = classes(board)[mover, waiter]
         number = shard.number << 16 | games
         for ply, wins in zip(plies, label(engine, game, plies), strict=True):
             turn = ply % 2
@@ -237,40 +241,16 @@ def build_columns(shard: Shard) -> Columns:
             about = (wins, game.result(ply), hunts, ply, game.drawn, opening, number, here, there)
             rows.append((*game.positions[ply], *about))
         games += 1
-    return _columns(board, rows[: shard.positions])
-
-
-def _columns(board: Board, rows: list[tuple[int, ...]]) -> Columns:
-    by_column = list(zip(*rows, strict=True))
-
-    def column(place: int, kind: type[np.generic]) -> np.ndarray[tuple[int], np.dtype[np.generic]]:
-        return np.array(by_column[place], kind)
-
-    open = np.array(by_column[0], np.uint64)
-    movers, waiters = np.array(by_column[1], np.uint8), np.array(by_column[2], np.uint8)
-    open, movers, waiters = canonical_forms(board, open, movers, waiters)
-    openings = np.array(by_column[8], np.uint16)
-    return {
-        "open": open,
-        "mover": movers,
-        "waiter": waiters,
-        "wins": column(3, np.int8),
-        "result": column(4, np.int8),
-        "hunter": column(5, np.int8),
-        "ply": column(6, np.uint8),
-        "drawn": column(7, np.uint8),
-        "opening": openings,
-        "game": column(9, np.uint32),
-        "key": keys(board, open, movers, waiters),
-        "mover_agent": column(10, np.uint8),
-        "waiter_agent": column(11, np.uint8),
-        "split": class_splits(board)[openings],
+    by_column = zip(*rows[: shard.positions], strict=True)
+    found: Columns = {
+        name: np.array(column, NUMBERS.get(name, "u1"))
+        for name, column in zip(_ROW, by_column, strict=True)
     }
-
-
-def _class_of(board: Board, opening: tuple[int, int]) -> int:
-    mover, waiter = board.canonical(*opening)
-    return classes(board)[mover, waiter]
+    forms = canonical_forms(board, found["open"], found["mover"], found["waiter"])
+    found |= dict(zip(("open", "mover", "waiter"), forms, strict=True))
+    found["key"] = keys(board, *forms)
+    found["split"] = class_splits(board)[found["opening"]]
+    return found
 
 
 def _engine(board: Board) -> Engine:
@@ -309,15 +289,14 @@ def generate(
     missing = missing_shards(folder, settings)
     done = settings.positions - sum(shard.positions for shard in missing)
     with progress_or_callback(progress, "positions", settings.positions, done=done) as tell:
-        for place, built in parallel_map(
-            _builder_of_shards,
-            missing,
-            options,
-            describe=lambda shard: f"the file {shard.name}",
-        ):
+        built = parallel_map(
+            _builder_of_shards, missing, options, describe=lambda shard: f"the file {shard.name}"
+        )
+        for place, (columns, seconds) in built:
             shard = missing[place]
-            write_shard(folder, settings, shard, built.columns, NAMES)
-            _note(folder, shard, built.seconds)
+            write_shard(folder, settings, shard, columns, NAMES)
+            with (folder / LOG).open("a", encoding="utf-8") as log:
+                log.write(json.dumps({"file": shard.name, "seconds": round(seconds, 2)}) + "\n")
             done += shard.positions
             tell(done)
     for draft in folder.glob(".*.part"):  # drafts that killed processes left
@@ -328,12 +307,7 @@ def generate(
 def begin(folder: Path, settings: DataSettings) -> None:
     """Create the folder of a set or, if it exists, check that its settings are the same."""
     if (folder / FILE).exists():
-        changes = difference(read_settings(folder), settings)
-        if changes:
-            raise KnightfallError(
-                f"{str(folder)!r} was made with other settings ({changes}): use the same settings "
-                "or another folder"
-            )
+        refuse_other_settings(folder, read_settings(folder).to_json(), settings.to_json())
         return
     make_empty_folder(folder)
     atomic_write(folder / FILE, json.dumps(settings.to_json(), indent=2) + "\n", sync=True)
@@ -350,12 +324,8 @@ def missing_shards(folder: Path, settings: DataSettings) -> list[Shard]:
     return missing
 
 
-def _builder_of_shards() -> Callable[[Shard], BuiltShard]:
+def _builder_of_shards() -> Callable[[Shard], tuple[Columns, float]]:
     """Compile what the games need, and return the function that builds a shard."""
-    prepare()
+    for name in NAMES:
+        searcher(name)
     return build_shard
-
-
-def _note(folder: Path, shard: Shard, seconds: float) -> None:
-    with (folder / LOG).open("a", encoding="utf-8") as log:
-        log.write(json.dumps({"file": shard.name, "seconds": round(seconds, 2)}) + "\n")

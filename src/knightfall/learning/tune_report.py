@@ -22,13 +22,18 @@ from knightfall.display.numbers import (
     plus_minus,
     signed,
 )
-from knightfall.display.report import Displayable, Heading, Part
+from knightfall.display.report import Displayable, Heading, Part, legend
 from knightfall.display.table import Table
-from knightfall.display.term_explanations import legend
 from knightfall.heuristics.expression import Expression
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
-from knightfall.learning.tune_settings import TuneSettings, agent_of
-from knightfall.learning.weight_vectors import Sum, decimal, numbers, written
+from knightfall.learning.tune_settings import (
+    Sum,
+    TuneSettings,
+    agent_of,
+    decimal,
+    numbers,
+    written,
+)
 from knightfall.statistics.pairs import MatchEstimate
 from knightfall.statistics.sprt import Sprt
 
@@ -119,7 +124,7 @@ class Step:
     candidate: Expression
 
 
-@dataclass
+@dataclass(repr=False)
 class TuneReport(Displayable):
     """The weights that were found, and whether they are better than those given."""
 
@@ -248,6 +253,51 @@ class TuneReport(Displayable):
 
     def plot(self) -> Figure:
         """Draw weights and scores by generation."""
-        from knightfall.learning.plots import tune_plot
+        from knightfall.arena.chart_style import styled  # loads matplotlib
 
-        return tune_plot(self)
+        return styled(_draw)(self)
+
+
+_DASHES = ("-", "--", ":", "-.")
+
+
+def _draw(report: TuneReport) -> Figure:
+    """Draw two panels: the free weights, and the candidates' scores by generation."""
+    from knightfall.arena.chart_style import BLUE, INK, RED, even_line, page, remark
+
+    settings = report.settings
+    below = f"{settings.board.replace('x', '×')} · nodes={settings.nodes} · seed {settings.seed}"
+    figure = page(below, f"{written(report.settings.given)}: {report.verdict}", 9, 4.2)
+    left, right = figure.subplots(1, 2)
+    generations = range(len(report.steps) + 1)
+    means = [settings.given, *(step.mean for step in report.steps)]
+    sizes = [report.sum.sizes_of(mean) for mean in means]
+    for number, one in enumerate(numbers(settings.given)[1:]):
+        left.plot(
+            generations,
+            [at[number] for at in sizes],
+            _DASHES[number // 2 % len(_DASHES)],
+            color=(BLUE, RED)[number % 2],
+            label=one.name,
+        )
+    left.axhline(0, color=INK, linewidth=0.6)
+    left.set_xlabel("generation")
+    left.set_ylabel("size of the weight, in those of the first term")
+    left.legend()
+    done = range(1, len(report.steps) + 1)
+    right.plot(done, [100 * step.best for step in report.steps], ":", color=INK, label="best")
+    right.plot(done, [100 * step.score for step in report.steps], color=BLUE, label="all")
+    even_line(right, 50)
+    right.set_xlabel("generation")
+    right.set_ylabel("candidates won, %")
+    right.legend()
+    remark(
+        figure,
+        "best: the luckiest of many candidates, not an estimate",
+        *(
+            f"confirmed at nodes={one.nodes}: {percent(one.statistics.score)} "
+            f"({interval(one.statistics.low, one.statistics.high)})"
+            for one in report.confirmations
+        ),
+    )
+    return figure

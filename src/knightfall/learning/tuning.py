@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -30,9 +31,23 @@ from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Expression
 from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.isolation.sigint import enable_keyboard_interrupt
+from knightfall.learning.data import refuse_other_settings
 from knightfall.learning.tune_report import Step, TuneReport, confirmed
-from knightfall.learning.tune_settings import TuneSettings, agent_of, difference, sample
-from knightfall.learning.weight_vectors import Sum, measured, written
+from knightfall.learning.tune_settings import (
+    GAIN,
+    GENERATIONS,
+    NODES,
+    PAIRS,
+    POPULATION,
+    START,
+    STEP,
+    Sum,
+    TuneSettings,
+    agent_of,
+    measured,
+    sample,
+    written,
+)
 from knightfall.openings import seed_of
 from knightfall.untrusted_input import Whole, check, check_format, parse_json, read_text
 from knightfall.user_folders import atomic_write, make_empty_folder
@@ -120,12 +135,7 @@ def _read(folder: Path, settings: TuneSettings) -> Journal:
             raise KnightfallError("the checksum is wrong")
     except KnightfallError as error:
         raise damaged(file, str(error)) from None
-    changes = difference(content["settings"], settings)
-    if changes:
-        raise KnightfallError(
-            f"{str(folder)!r} was made with other settings ({changes}): use the same settings or "
-            "another folder"
-        )
+    refuse_other_settings(folder, content["settings"], settings.to_json())
     found = [
         CandidateGeneration(tuple(one["candidates"]), tuple((a, b, c) for a, b, c in one["counts"]))
         for one in content["generations"]
@@ -239,6 +249,72 @@ RESULT, EXPRESSION = "result.json", "expression.txt"
 
 
 def tune(
+    expression: str,
+    folder: str | os.PathLike[str],
+    *,
+    nodes: int = NODES,
+    second: int | None = None,
+    generations: int = GENERATIONS,
+    population: int = POPULATION,
+    pairs: int = PAIRS,
+    against: Sequence[str] = (START,),
+    board: str = "7x7",
+    seed: int = 0,
+    step: float = STEP,
+    sprt: tuple[float, float] = GAIN,
+    workers: int | None = None,
+    dask: str | None = None,
+    executor: Executor | None = None,
+    progress: bool = True,
+) -> TuneReport:
+    """Tune the weights of a sum of heuristics by play, and test the result against the given ones.
+
+    The first term keeps its weight.  A repeated call continues an interrupted tuning, and reports a
+    finished one again.  The package cmaes proposes the weights.
+
+    Args:
+        expression: The sum with the weights to begin from.
+        folder: Folder for the journal and the result; it is created.
+        nodes: Nodes a move while tuning and in the first test.
+        second: Nodes a move in the second test; by default four times `nodes`.
+        generations: Number of generations of candidates.
+        population: Candidates in a generation.
+        pairs: Pairs of games of a candidate against each opponent.
+        against: Opponents, as agent strings; "start" is the sum with the given weights.
+        board: Width and height of the board.
+        seed: Determines the candidates and the openings.
+        step: First step size of the search, relative to the size of the terms.
+        sprt: The hypotheses of the tests, in normalized Elo.
+        workers: Number of worker processes; None and 0 play in this process.
+        dask: Address of a Dask cluster that plays instead of workers.
+        executor: Executor that plays instead of workers.
+        progress: Whether to show the progress.
+
+    Example:
+        >>> small = {"nodes": 20, "generations": 1, "population": 4, "pairs": 2, "board": "5x5"}
+        >>> tuned = kf.tune("improved+0.5*open", "tuned", progress=False, **small)
+        >>> tuned.verdict in ("gained", "nothing was gained", "cannot tell")
+        True
+    """
+    settings = TuneSettings.of(
+        expression,
+        nodes=nodes,
+        second=second,
+        generations=generations,
+        population=population,
+        pairs=pairs,
+        against=against,
+        board=board,
+        seed=seed,
+        step=step,
+        sprt=sprt,
+    )
+    return run_tuning(
+        Path(folder), settings, workers=workers, dask=dask, executor=executor, progress=progress
+    )
+
+
+def run_tuning(
     folder: Path,
     settings: TuneSettings,
     *,

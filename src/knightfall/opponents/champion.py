@@ -3,9 +3,9 @@
 Atlas, reflection and solver come first, as for the perfect player.  A won position is won as
 quickly as the time allows to find out.  A lost position, or an undecided one in which the champion
 is the runner (who nearly always loses), is played for practical chances: it chooses the move after
-which the opponents that it may be playing, given their moves so far, err most often (`mcts.py`,
-`posterior.py`).  All other positions (undecided and the champion hunts, a placement, a budget too
-small for trials) are searched with a heuristic.
+which the opponents that it may be playing, given their moves so far, err most often (`mcts.py`).
+All other positions (undecided and the champion hunts, a placement, a budget too small for trials)
+are searched with a heuristic.
 
 Searches, trials and the solver share one budget of nodes or time.
 """
@@ -22,10 +22,9 @@ from knightfall.errors import KnightfallError
 from knightfall.kernel.rules import NO_LIMIT
 from knightfall.opponents.mcts import best_chance, last_search_nodes
 from knightfall.opponents.mcts import warm_up as warm_up_mcts
-from knightfall.opponents.posterior import GameHistory, Posterior
+from knightfall.opponents.opponent_models import GameHistory, Posterior
 from knightfall.position import Position
-from knightfall.search.budget import Budget, Report
-from knightfall.search.run_search import without_reserve
+from knightfall.search.budget import Budget, Report, without_reserve
 from knightfall.solver import perfect
 from knightfall.solver.engine import Engine, KeptEngines, Limits
 from knightfall.solver.perfect import (

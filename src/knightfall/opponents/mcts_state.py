@@ -22,7 +22,7 @@ WAYS = 8
 """The largest number of moves of a knight."""
 
 FEATURES, JUDGES = 18, 5
-"""Number of features of a reply (`reply_logit.py`), and how many of them are choices of models."""
+"""Number of features of a reply (`replies.py`), and how many of them are choices of models."""
 
 MOST_PLAYERS = 24
 """Largest number of models, including the stranger."""
@@ -158,21 +158,27 @@ def may_go_on(mcts: Mcts) -> bool:
     )
 
 
+@compiled(_i64(RECORDS, _u64, _i64, _i64))
+def ask_solver(records: Records, open: Bits, mover: int, waiter: int) -> int:
+    """Return 1 if the mover wins, 0 if it loses, −1 if the solver's nodes do not suffice."""
+    mcts, state = records.mcts_states[0], records.solver_states[0]
+    before = state.nodes
+    left = min(mcts.settle_nodes, mcts.limit - mcts.spent)
+    records.solver_boards[0].limit = before + left
+    found = who_wins(records.solver_boards, records.solver_states, open, mover, waiter)
+    mcts.spent += state.nodes - before
+    return found
+
+
 @compiled(types.boolean(RECORDS, _i64, _u64, _i64, _i64))
 def solver_finds_win(records: Records, cells: int, open: Bits, mover: int, waiter: int) -> bool:
     """Return whether the solver finds within its nodes that the mover wins.
 
     False, without a search, if more than `cells` cells are open.
     """
-    mcts, state = records.mcts_states[0], records.solver_states[0]
-    if count(open) > cells or not may_go_on(mcts):
+    if count(open) > cells or not may_go_on(records.mcts_states[0]):
         return False
-    before = state.nodes
-    left = min(mcts.settle_nodes, mcts.limit - mcts.spent)
-    records.solver_boards[0].limit = before + left
-    found = who_wins(records.solver_boards, records.solver_states, open, mover, waiter)
-    mcts.spent += state.nodes - before
-    return found == 1
+    return ask_solver(records, open, mover, waiter) == 1
 
 
 @compiled(_f64(GEOMETRY, _u64))

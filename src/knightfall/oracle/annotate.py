@@ -6,11 +6,15 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from xml.sax.saxutils import escape
 
 from knightfall.arena import stored_games
+from knightfall.arena.run_options import AStore
 from knightfall.arena.stored_games import is_game_name
+from knightfall.display.numbers import count
 from knightfall.display.progress import OnProgress, progress_or_callback
 from knightfall.display.report import Displayable, Line, Part, html_of, unicode_is_shown
 from knightfall.display.table import Table
@@ -99,9 +103,9 @@ class Remark:
         return f"keeps the win, as {len(winning)} of {self.legal} {doing}s do"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Annotation(Displayable):
-    """An annotated game.
+    """An annotated `game`, with the `remarks` on its moves.
 
     `winners` holds the winner of each position of the game, from the first to the last: one entry
     more than there are moves.  An entry is None if the solver was interrupted before it.
@@ -122,6 +126,10 @@ class Annotation(Displayable):
         return [remark for remark in self.remarks if remark.quality == "blunder"]
 
     # -- for people ------------------------------------------------------------------------
+
+    def in_one_line(self) -> str:
+        wins = count(len(self.blunders), "blunder")
+        return f"{count(len(self.remarks), 'move')}, {wins}. {self._ending()}"
 
     def parts(self) -> Iterator[Part]:
         """Yield the moves line by line, the result, the chart, and a summary per player."""
@@ -149,8 +157,6 @@ class Annotation(Displayable):
         return html_of([begin, table]) + self.to_svg() + html_of(end)
 
     def _chart(self, unicode: bool) -> Iterator[Part]:
-        from knightfall.oracle.winner_chart import chart_lines
-
         rows, knight = chart_lines(self, unicode=unicode), KNIGHT if unicode else LETTER
         for side in SIDES:
             yield f"{knight[side]} wins  {rows[side]}".rstrip()
@@ -207,8 +213,6 @@ class Annotation(Displayable):
 
     def to_svg(self) -> str:
         """Return a self-contained SVG chart of the winner after every ply."""
-        from knightfall.oracle.winner_chart import chart_svg
-
         return chart_svg(self)
 
     def plot(self) -> Figure:
@@ -235,13 +239,20 @@ def annotate(
 ) -> Annotation:
     """Solve every position of a game and return its annotation.
 
-    `game` is a text: the moves, after a FEN if the game did not begin on an empty 7×7 board, or
-    anything else that `find_game` accepts (a file, a saved game, the name of a game in the store).
-    `store` is the file of that store; None is the user's own.
-
     Positions are solved from the end backwards, because late ones are cheap.  Ctrl-C ends the work
-    and keeps what is solved.  `progress` shows how many of all legal moves have been solved, or is
-    a function that is called with that number.
+    and keeps what is solved.
+
+    Args:
+        game: The moves, after a FEN if the game did not begin on an empty 7×7 board; a file; the
+            name of a saved or stored game such as "3.17.0"; or a game of `result.games`.
+        store: File of the store that has the game; None is the user's own.
+        progress: Whether to show how many of all legal moves have been solved, or a function
+            called with that number.
+
+    Example:
+        >>> found = kf.annotate("5/5/1N3/3n1/5 w c5 c4 e4")
+        >>> found.winners, [remark.quality for remark in found.remarks]
+        (('b', 'b', 'b', 'b'), ['lost', 'safe', 'lost'])
     """
     sheet = find_game(game, store) if isinstance(game, str) else game
     if not sheet.moves:
@@ -306,10 +317,7 @@ def _remarks(game: Scoresheet, winning: Sequence[tuple[str, ...] | None]) -> lis
 # -- which game a text means ------------------------------------------------------------------
 
 
-StorePath = str | os.PathLike[str] | None
-
-
-def find_game(text: str, store: StorePath = None) -> Scoresheet:
+def find_game(text: str, store: AStore = None) -> Scoresheet:
     """Return a game, given as text by its moves or by its name.
 
     A name is that of a file, of a saved game, or of a stored one such as ``3.17.0``; ``last`` is
@@ -317,7 +325,7 @@ def find_game(text: str, store: StorePath = None) -> Scoresheet:
     of its last pair) if that run is newer.
     """
     if _is_file(text):
-        return read_game_file(Path(text).expanduser())
+        return read_game_file(Path(os.path.expanduser(text)))
     if looks_like_a_game(text):
         return read_game(text)
     if is_game_name(text):
@@ -340,12 +348,12 @@ def find_game(text: str, store: StorePath = None) -> Scoresheet:
 
 def _is_file(text: str) -> bool:
     try:
-        return Path(text).expanduser().is_file()
+        return Path(os.path.expanduser(text)).is_file()
     except (OSError, RuntimeError, ValueError):  # name too long, unknown ~user, zero byte
         return False
 
 
-def _stored(name: str, store: StorePath) -> Scoresheet:
+def _stored(name: str, store: AStore) -> Scoresheet:
     from knightfall.arena.store import Store
 
     with Store.open(store, read_only=True) as opened:
@@ -353,7 +361,7 @@ def _stored(name: str, store: StorePath) -> Scoresheet:
         return stored_games.scoresheet(run.plan, run.pair(pair), game)
 
 
-def _last_run(store: StorePath) -> float | None:
+def _last_run(store: AStore) -> float | None:
     """Return the POSIX time at which the store's last run ended, or began if it is unfinished.
 
     Return None if there is no such run or none of its games was played.
@@ -368,3 +376,130 @@ def _last_run(store: StorePath) -> float | None:
             return datetime.fromisoformat(run.finished or run.created).timestamp()
     except KnightfallError:  # no store, or nothing in it
         return None
+
+
+# -- the chart as text ---------------------------------------------------------------------------
+
+LABEL_EVERY = 5
+
+FILLED, MARK, UNKNOWN = "█", "▲", "·"
+_PLAIN = str.maketrans({FILLED: "#", MARK: "^", UNKNOWN: "."})
+
+
+def chart_lines(annotation: Annotation, *, unicode: bool = True) -> dict[str, str]:
+    """Return the lines of the chart of the winner after every ply, by name.
+
+    There is a column per position (0 is the start)::
+
+        ♘  ██████   ████████
+        ♞        ███        ████
+                 ▲  ▲       ▲
+           0    5    10   15   20
+
+    ``w`` and ``b`` have a bar where that side wins, ``blunders`` a mark under each blunder, and
+    ``plies`` the numbers of the axis.
+    """
+    winners = annotation.winners
+    marks = {remark.ply for remark in annotation.blunders}
+    axis = ""
+    for ply in range(0, len(winners), LABEL_EVERY):
+        axis = axis.ljust(ply) + str(ply)
+    lines = {
+        "w": _row(winners, "w"),
+        "b": _row(winners, "b"),
+        "blunders": "".join(MARK if ply in marks else " " for ply in range(len(winners))).rstrip(),
+        "plies": axis,
+    }
+    return lines if unicode else {name: line.translate(_PLAIN) for name, line in lines.items()}
+
+
+def _row(winners: tuple[Side | None, ...], side: Side) -> str:
+    filled = {side: FILLED, None: UNKNOWN}
+    return "".join(filled.get(winner, " ") for winner in winners).rstrip()
+
+
+# -- the chart as SVG -----------------------------------------------------------------------------
+#
+# One ply is STEP units wide; bars of the winning side stand on or hang from the line in the
+# middle, and each blunder is a dot on it, with its move beyond the bar it leads to.
+#
+#     ┌─────────────────────────────────────┐
+#     │                   d4                │   TOP
+#     │ first   ██████    ████████          │   HALF
+#     │         ──────●───●───────●───────  │
+#     │ second        ████        ████████  │   HALF
+#     │               b3          f6        │   FOOT
+#     │         0     5    10     15        │
+#     └─────────────────────────────────────┘
+
+_STEP = 16
+_LEFT, _RIGHT, _TOP, _HALF, _FOOT = 64, 24, 26, 44, 40
+
+_PAPER, _EDGE, _INK = "#fbf7ee", "#d8cdb8", "#6d6353"
+BAR: dict[Side, str] = {"w": "#7ba7d9", "b": "#4a5160"}
+_BLUNDER = "#d4493a"
+
+
+def chart_svg(annotation: Annotation) -> str:
+    """Return the chart as a self-contained SVG; a blunder's tooltip names the winning moves."""
+    positions = len(annotation.winners)
+    width = _LEFT + _STEP * positions + _RIGHT
+    height = _TOP + 2 * _HALF + _FOOT
+    game = " ".join(annotation.game.moves)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" role="img">',
+        f"<title>{escape(annotation.game.start.fen)}: {escape(game)}</title>",
+        f'<rect x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="8" '
+        f'fill="{_PAPER}" stroke="{_EDGE}"/>',
+        *_bars(annotation),
+        *_axis(positions),
+        '<g font-family="sans-serif" font-size="10" text-anchor="middle">',
+        *(_dot(remark) for remark in annotation.blunders),
+        "</g>",
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _x(position: int) -> int:
+    return _LEFT + _STEP * position
+
+
+def _bars(annotation: Annotation) -> Iterator[str]:
+    at = 0
+    for winner, run in groupby(annotation.winners):
+        length = len(list(run))
+        if winner is not None:
+            top = _TOP if winner == "w" else _TOP + _HALF
+            yield (
+                f'<rect class="wins {winner}" x="{_x(at)}" y="{top}" width="{_STEP * length}" '
+                f'height="{_HALF}" fill="{BAR[winner]}"/>'
+            )
+        at += length
+
+
+def _axis(positions: int) -> Iterator[str]:
+    middle, bottom = _TOP + _HALF, _TOP + 2 * _HALF
+    yield f'<path d="M{_LEFT} {middle}H{_x(positions)}" stroke="{_INK}"/>'
+    yield f'<g font-family="sans-serif" font-size="11" fill="{_INK}">'
+    for seat, y in (("first", _TOP + _HALF // 2), ("second", middle + _HALF // 2)):
+        yield f'<text x="12" y="{y + 4}">{seat}</text>'
+    for ply in range(0, positions, LABEL_EVERY):
+        x = _x(ply) + _STEP / 2
+        yield f'<text x="{x:g}" y="{bottom + 30}" text-anchor="middle">{ply}</text>'
+    yield "</g>"
+
+
+def _dot(remark: Remark) -> str:
+    """Return the mark of a blunder, at the ply where the bars change sides."""
+    x, middle = _x(remark.ply), _TOP + _HALF
+    # The label stands just beyond the bar of the side that wins after the blunder.
+    y = _TOP + 2 * _HALF + 12 if remark.side == "w" else _TOP - 6
+    better = " ".join(remark.winning or ())
+    return (
+        f'<g class="blunder" data-ply="{remark.ply}">'
+        f"<title>{remark.ply}. {remark.move} gives the win away; {better} kept it</title>"
+        f'<circle cx="{x}" cy="{middle}" r="5" fill="{_BLUNDER}" stroke="{_PAPER}"/>'
+        f'<text x="{x + _STEP / 2:g}" y="{y}" fill="{_BLUNDER}">{remark.move}</text></g>'
+    )

@@ -6,8 +6,8 @@ This is the first command to run on a new heuristic.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -35,10 +35,9 @@ from knightfall.oracle.batch_evaluation import (
     mirrored,
     sample,
 )
-from knightfall.oracle.grade_statistics import Auc, Scored, auc
 from knightfall.position import Position
 from knightfall.solver.solve import Solver
-from knightfall.statistics.rates import Z
+from knightfall.statistics.rates import Auc, Scored, Z, auc
 from knightfall.untrusted_input import Between, Whole
 from knightfall.untrusted_input import check as check_shape
 
@@ -78,9 +77,9 @@ class Agreement:
     baseline: Auc
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Check(Displayable):
-    """The results of all checks of one heuristic.
+    """The results (`findings`) of all checks of one `heuristic` in `positions` on a `board`.
 
     `cost` and `truth` are None if the heuristic raised an error or did not return; `truth` is also
     None if the same side wins all positions.
@@ -164,8 +163,18 @@ ROUNDS, TIMING = 3, 0.3
 """Minimum number of timings, and their minimum total in seconds; the fastest one counts."""
 
 
-def check(heuristic: str, *, board: str | Board = "7x7") -> Check:
-    """Check a heuristic, given by its id, on positions from random games."""
+def check(heuristic: str | Callable[..., float], *, board: str | Board = "7x7") -> Check:
+    """Check a heuristic on positions from random games: its promises, its cost, its truth.
+
+    Args:
+        heuristic: An id such as "mine.py:score", or a function.
+        board: Width and height of the board, in cells.
+
+    Example:
+        >>> found = kf.check("improved", board="5x5")
+        >>> found.wrong, found.truth.auc.value > 0.5
+        ((), True)
+    """
     board = Board.named(board) if isinstance(board, str) else board
     ready = evaluator(heuristic)
     if not ready.compiled and ready.available_elsewhere and not is_expendable():
@@ -179,7 +188,7 @@ def check(heuristic: str, *, board: str | Board = "7x7") -> Check:
         example = {"fen": asked.position.fen, "for": asked.side, "error": str(failure)}
         about = "returns" if failure.endless else "raises"
         found = CheckResult(about, f"{failure} (at {asked})", True, example)
-        return Check(ready.id, board, len(positions), (found, _compiled(ready, [], np.zeros(0))))
+        return Check(ready.name, board, len(positions), (found, _compiled(ready, [], np.zeros(0))))
 
 
 def _checked_elsewhere(ready: Evaluator, board: Board) -> Check:
@@ -196,26 +205,22 @@ def _checked_elsewhere(ready: Evaluator, board: Board) -> Check:
     except KnightfallError as wrong:
         raise KnightfallError(f"heuristic {name}: malformed check result: {wrong}") from None
     cost, truth = reply["cost"], reply["truth"]
-    if len(cost or (0, 0)) != 2 or len(truth or (0,) * 5) != 5 or None in (truth or [0])[:2]:
-        raise KnightfallError(
-            f"heuristic {name}: malformed check result: wrong length or type of 'cost' ({cost!r}) "
-            f"or 'truth' ({truth!r})"
-        )
     return Check(
         name,
         board,
         reply["positions"],
         tuple(CheckResult(**one) for one in reply["findings"]),
-        Cost(*cost) if cost else None,
-        Agreement(truth[0], Auc(*truth[1:3]), Auc(*truth[3:])) if truth else None,
+        cost and Cost(**cost),
+        truth and Agreement(truth["positions"], Auc(**truth["auc"]), Auc(**truth["baseline"])),
     )
 
 
+_AUC = {"value": float, "error": (None, float)}
 _REPLY = {
     "positions": Whole(0, POSITIONS),
     "findings": [{"about": str, "text": str, "wrong": bool, "example": (None, {str: object})}],
-    "cost": (None, [Between(0, 1e18)]),
-    "truth": (None, [(None, float)]),
+    "cost": (None, {"nanoseconds": Between(0, 1e18), "baseline": Between(0, 1e18)}),
+    "truth": (None, {"positions": Whole(), "auc": _AUC, "baseline": _AUC}),
 }
 """Expected shape of the reply from the other process, which user code may have forged."""
 
@@ -228,12 +233,11 @@ def _checked(heuristic: str, board: str) -> dict[str, Any]:
         return {"error": str(error)}
     except KeyboardInterrupt:
         return {"error": f"heuristic {heuristic} raises KeyboardInterrupt"}
-    cost, truth = found.cost, found.truth
     return {
         "positions": found.positions,
         "findings": [asdict(one) for one in found.findings],
-        "cost": cost and [cost.nanoseconds, cost.baseline],
-        "truth": truth and [truth.positions, *astuple(truth.auc), *astuple(truth.baseline)],
+        "cost": found.cost and asdict(found.cost),
+        "truth": found.truth and asdict(found.truth),
     }
 
 
@@ -259,7 +263,7 @@ def _examine(ready: Evaluator, positions: Sequence[Position]) -> Check:
             _finite(viewpoints, values),
             _symmetric(ready, positions, values),
             _zero_sum(viewpoints, values),
-            _compiled(ready, viewpoints if _equal(values, again) else [], values),
+            _compiled(ready, viewpoints if all(map(same, values, again)) else [], values),
         ]
         cost, truth = _cost(ready, viewpoints), _agreement(board, viewpoints, values)
         others = {"asked again in another order": again, "in another process": elsewhere.values()}
@@ -267,7 +271,7 @@ def _examine(ready: Evaluator, positions: Sequence[Position]) -> Check:
         elsewhere.end()
     findings.insert(0, _deterministic(viewpoints, values, others))
     findings += [_cost_result(cost), _truth_result(truth)]
-    return Check(ready.id, board, len(positions), tuple(findings), cost, truth)
+    return Check(ready.name, board, len(positions), tuple(findings), cost, truth)
 
 
 # -- promises --------------------------------------------------------------------------------
@@ -418,10 +422,6 @@ def _truth_result(truth: Agreement | None) -> CheckResult:
         finding = "prefers lost positions (wrong sign?)"
     shown = [f"{a.value:.3f} ± {Z * (a.error or 0):.3f}" for a in (truth.auc, truth.baseline)]
     return CheckResult("truth", f"{finding}: AUC {shown[0]}, {BASELINE} {shown[1]}, null 0.5")
-
-
-def _equal(values: Values, again: Values) -> bool:
-    return all(map(same, values, again))
 
 
 # -- in words --------------------------------------------------------------------------------

@@ -11,20 +11,19 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from knightfall.agents import Agent, cache_agent, cached_agent, parse_agent
+from knightfall.agents.parse import AnAgent, agent_texts
 from knightfall.agents.remote_player import player as ready_player
 from knightfall.arena.snapshot import Snapshot, run_snapshot
 from knightfall.board import Board
 from knightfall.display.numbers import count, duration, for_json, interval, percent
 from knightfall.display.progress import OnProgress, progress_or_callback
-from knightfall.display.report import Displayable, Heading, Part, unicode_is_shown
+from knightfall.display.report import Displayable, Heading, Part, legend, unicode_is_shown
 from knightfall.display.table import Table
-from knightfall.display.term_explanations import legend
 from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.isolation.sigint import enable_keyboard_interrupt
-from knightfall.oracle.grade_statistics import Auc, Bin, Scored, auc, clustered_error, quantile_bins
 from knightfall.oracle.graded_games import (
     PHASES,
     ROLES,
@@ -34,7 +33,7 @@ from knightfall.oracle.graded_games import (
     draw_openings,
     records_of,
 )
-from knightfall.statistics.rates import Share
+from knightfall.statistics.rates import Auc, Bin, Scored, Share, auc, clustered_error, quantile_bins
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -166,11 +165,12 @@ class Reliability:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Grade(Displayable):
-    """The grade of a player; `reliability` is None if it gives no scores.
+    """The grade of a `player` on a `board`; `reliability` is None if it gives no scores.
 
-    If `partial`, it covers only the first `games` of the `openings`.
+    It covers `games` games, fewer than the `openings` if `partial`, in the order of `seed`, and
+    took `seconds`.  `first_blunder` says when a game was first given away.
     """
 
     player: str
@@ -294,7 +294,7 @@ BINS = 10
 
 
 def grade(
-    player: str | Analyst,
+    player: AnAgent | Analyst,
     *,
     openings: int = OPENINGS,
     seed: int = 0,
@@ -302,15 +302,28 @@ def grade(
     workers: int | None = None,
     dask: str | None = None,
     executor: Executor | None = None,
+    in_process: bool = False,
     progress: bool | OnProgress = True,
 ) -> Grade:
-    """Let a player play itself from a number of openings, and judge every move.
+    """Let a player play itself from a number of openings, and judge every move by the solver.
 
-    `seed` draws the openings, the same as those of a match with that seed, and nothing else.  The
-    games are played by this process, by a number of `workers`, by the Dask cluster at the address
-    `dask`, or by an `executor`, all with the same result.  `progress` shows how many games have
-    ended, or is a function that is called with that number.  Ctrl-C ends the work and returns the
-    grade of the games so far, if there is one.
+    Ctrl-C ends the work and returns the grade of the games so far, if there is one.
+
+    Args:
+        player: An agent (see `agent`), or an object whose method `analyse` returns a `Report`.
+        openings: Number of openings; the same as those of a match with this seed.
+        seed: Draws the openings, and determines nothing else.
+        board: Width and height of the board, in cells.
+        workers: Number of worker processes; None and 0 play in this process.
+        dask: Address of a Dask cluster that plays instead of workers.
+        executor: Executor that plays instead of workers.
+        in_process: Call an agent written in Python directly (see `match`).
+        progress: Whether to show how many games have ended, or a function called with that number.
+
+    Example:
+        >>> found = kf.grade("greedy(improved)", openings=5, board="5x5")
+        >>> found.wins_kept["overall"].kept
+        Share(count=19, of=25)
     """
     enable_keyboard_interrupt()
     start = time.perf_counter()
@@ -318,7 +331,9 @@ def grade(
     options.check()
     board = Board.named(board) if isinstance(board, str) else board
     drawn = draw_openings(board, openings, seed)
-    who = parse_agent(player) if isinstance(player, str) else player
+    who: Agent | Analyst = cast(Analyst, player)
+    if in_process or not hasattr(player, "analyse"):
+        who = parse_agent(agent_texts([cast(AnAgent, player)], in_process)[0])
     records: list[Record] = []
     with run_snapshot() as taken:
         asked = ready_player(_copied(who, taken), board) if isinstance(who, Agent) else who
@@ -369,17 +384,10 @@ def grade_of_records(
 def wins_kept_by_kind(records: Sequence[Record]) -> dict[str, WinsKept]:
     """Count the wins kept overall, for each role, and for each phase."""
     cases = [(record.family, decision) for record in records for decision in record.decisions]
-    return {
-        "overall": count_wins_kept(cases),
-        **{
-            role: count_wins_kept([case for case in cases if case[1].role == role])
-            for role in ROLES
-        },
-        **{
-            phase: count_wins_kept([case for case in cases if case[1].phase == phase])
-            for phase in PHASES
-        },
-    }
+    kinds = {"overall": cases}
+    kinds |= {role: [case for case in cases if case[1].role == role] for role in ROLES}
+    kinds |= {phase: [case for case in cases if case[1].phase == phase] for phase in PHASES}
+    return {name: count_wins_kept(of_it) for name, of_it in kinds.items()}
 
 
 def count_wins_kept(cases: Sequence[tuple[Hashable, Decision]]) -> WinsKept:

@@ -163,8 +163,8 @@ def records_of(
         and len(openings) > 1
     ):
         raise KnightfallError(
-            f"{player.name} uses a heuristic that was declared in this process, which other "
-            "processes cannot load; grade without workers, or put the heuristic into a file"
+            f"{player.name} is a function of this process, which other processes cannot load: "
+            "grade without workers, or put it into a file"
         )
     name = player.name if isinstance(player, Agent) else type(player).__name__
     return in_order(

@@ -20,8 +20,8 @@ from knightfall.arena.chart_style import (
     styled,
 )
 from knightfall.display.numbers import count
+from knightfall.oracle.annotate import BAR, LABEL_EVERY
 from knightfall.oracle.grade import score_range
-from knightfall.oracle.winner_chart import BAR, LABEL_EVERY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -58,10 +58,11 @@ def parse_budget(given: Mapping[str, str]) -> Budget:
     for key in given:
         if key not in KINDS:
             raise KnightfallError(f"{key}={given[key]!r} is not a budget: accepted are {ACCEPTED}")
+    depth, nodes, time = (given.get(kind) for kind in KINDS)
     return Budget(
-        depth=_whole("depth", given["depth"], DEEPEST) if "depth" in given else None,
-        nodes=_whole("nodes", given["nodes"], MOST_NODES) if "nodes" in given else None,
-        time=read_time(given["time"], "budget time=") if "time" in given else None,
+        None if depth is None else read_whole("budget depth=", depth, 1, DEEPEST),
+        None if nodes is None else read_whole("budget nodes=", nodes, 1, MOST_NODES),
+        None if time is None else read_time(time, "budget time="),
     )
 
 
@@ -78,10 +79,11 @@ def read_budget(text: str | Budget | None) -> Budget | None:
     return parse_budget(given)
 
 
-def _whole(kind: str, text: str, most: int) -> int:
-    if re.fullmatch(r"[0-9]{1,18}", text, re.ASCII) and 1 <= int(text) <= most:
+def read_whole(name: str, text: str, least: int, most: int) -> int:
+    """Return the whole number of a text; `name` precedes it in the error."""
+    if re.fullmatch(r"[0-9]{1,18}", text, re.ASCII) and least <= int(text) <= most:
         return int(text)
-    raise KnightfallError(f"budget {kind}={text} must be a whole number from 1 to {most:,}")
+    raise KnightfallError(f"{name}{text} must be a whole number from {least} to {most:,}")
 
 
 def read_time(text: str, name: str, least: int = 1) -> int:
@@ -108,13 +110,19 @@ def print_time(time: int) -> str:
     return f"{whole}.{decimals}{unit}" if decimals else f"{whole}{unit}"
 
 
+def without_reserve(seconds: float, share: float, least: float, most: float) -> float:
+    """Return the seconds of a time budget that are left for searching after the reserve."""
+    return seconds - min(max(seconds * share, least), most, seconds / 2)
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """The result of a search.
 
-    `score` is for the side to move: a heuristic value, or ±inf if `proven`, and then `plies` is the
-    length of the rest of the game (an upper bound if it is more than `depth`).  `cut` counts
-    evaluations that ran out of steps; `note` is a remark for the user.
+    `move` is the chosen cell and `pv` the expected line.  `score` is for the side to move: a
+    heuristic value, or ±inf if `proven`, and then `plies` is the length of the rest of the game (an
+    upper bound if it is more than `depth`, the plies searched).  It took `nodes` positions and
+    `seconds`; `cut` counts evaluations that ran out of steps; `note` is a remark for the user.
     """
 
     move: str
@@ -127,3 +135,14 @@ class Report:
     pv: tuple[str, ...]
     cut: int = 0
     note: str = ""
+
+    def _repr_html_(self) -> str:
+        from knightfall.display.numbers import duration
+        from knightfall.display.table import facts
+
+        score = f"{self.score:+.4g}".replace("-", "−").replace("inf", "∞")
+        proof = "" if self.plies is None else f", the game ends within {self.plies} plies"
+        rows = {"move": self.move, "score": f"{score}{', proven' * self.proven}{proof}"}
+        rows |= {"depth": f"{self.depth}", "nodes": f"{self.nodes:,}"}
+        rows |= {"time": duration(self.seconds), "line": " ".join(self.pv), "note": self.note}
+        return facts({name: text for name, text in rows.items() if text}).html()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +26,7 @@ from knightfall.kernel.interrupt import run_interruptibly, stop_function, stop_i
 from knightfall.kernel.rules import NO_LIMIT, GeometryArray, geometry, words
 from knightfall.position import Position
 from knightfall.search.alphabeta import alphabeta, plain_deepening
-from knightfall.search.budget import DEEPEST, LEAF_STEP_LIMIT, Budget, Report
+from knightfall.search.budget import DEEPEST, LEAF_STEP_LIMIT, Budget, Report, without_reserve
 from knightfall.search.deepening import deepening
 from knightfall.search.minimax import minimax
 from knightfall.search.search_state import (
@@ -97,16 +97,9 @@ def _expected_nodes(budget: Budget) -> int:
     return MANY_NODES if budget.seconds is None else int(NODES_PER_SECOND * budget.seconds)
 
 
-def board_for(board: Board) -> GeometryArray:
-    """Return a copy of a board's geometry, for one search at a time."""
-    boards = geometry(board)
-    boards["step_limit"] = LEAF_STEP_LIMIT
-    return boards
-
-
 def records_for(board: Board, settings: Records, generation: int) -> tuple[GeometryArray, Records]:
     """Return geometry and state of one search; `generation` marks its entries in the table."""
-    boards, states = board_for(board), np.zeros(1, DTYPE)
+    boards, states = geometry(board, LEAF_STEP_LIMIT), np.zeros(1, DTYPE)
     boards["limit"] = settings["limit"]
     for field in _SHARED_FIELDS:
         states[field] = settings[field]
@@ -126,16 +119,58 @@ SOON, NODES_SOON, DEPTH_SOON = 0.3, 1_000_000, 6
 a second, and need not be interruptible."""
 
 
+OnStart = Callable[[GeometryArray, Records], None]
+"""Gets the geometry and the state of a search just before it starts."""
+
+
 def run_search(
-    position: Position, search: Search, heuristic: Evaluator, budget: Budget, seed: int = 0
+    position: Position,
+    search: Search,
+    heuristic: Evaluator,
+    budget: Budget,
+    seed: int = 0,
+    on_start: OnStart | None = None,
 ) -> Report:
     """Search a position and return the report.  A time budget counts from the call.
 
     Raise `AgentFailure` (forfeit) if the search resigns or has no move in time, and
-    `KnightfallError` if the game is over.
+    `KnightfallError` if the game is over.  `on_start` gets the records by which another thread can
+    stop the search (`stop_function`) and read its progress (`report_of`).
     """
+    start = time.perf_counter()
+    if position.winner is not None:
+        raise KnightfallError(f"position {position.fen!r} is over: there is no move to search for")
     with without_collection(budget):
-        return _run(position, search, heuristic, budget, seed)
+        open, mover, waiter = words(position)
+        settings = settings_for(search, heuristic, budget, seed)
+        settings["table"], generation = table_for(int(settings["entries"][0]))
+        boards, states = records_for(position.board, settings, generation)
+        state = states[0]
+
+        def run() -> None:
+            search_at(search.address, boards, states, open, mover, waiter)
+
+        alarm, seconds = None, budget.seconds
+        if seconds is not None:
+            deadline = start + without_reserve(seconds, *RESERVE)
+            alarm = stopwatch().stop_at(deadline, boards)
+            stop_in(boards, deadline - time.perf_counter())
+        if on_start is not None:
+            on_start(boards, states)
+        with heuristic.explaining_errors(boards):
+            if search.entry is any_move or _surely_soon(budget, heuristic):
+                run()
+            else:
+                waiting = heuristic.patience(lambda: int(state["nodes"]))
+                run_interruptibly(run, stop_function(boards), seconds, **waiting)
+            if heuristic.users and state["nodes"] > settings["limit"][0]:
+                raise heuristic.tampered()
+        if alarm is not None:
+            alarm.cancel()
+
+        if state["move"] == NO_ANSWER:
+            raise AgentFailure("forfeit", TOO_LATE if state["late"] else RESIGNS)
+        return report_of(position, boards, states, time.perf_counter() - start)
 
 
 @contextmanager
@@ -154,45 +189,9 @@ def without_collection(budget: Budget) -> Iterator[None]:
         gc.enable()
 
 
-def without_reserve(seconds: float, share: float, least: float, most: float) -> float:
-    """Return the seconds of a time budget that are left for searching after the reserve."""
-    return seconds - min(max(seconds * share, least), most, seconds / 2)
-
-
-def _run(
-    position: Position, search: Search, heuristic: Evaluator, budget: Budget, seed: int
-) -> Report:
-    start = time.perf_counter()
-    open, mover, waiter = words(position)
-    if position.winner is not None:
-        raise KnightfallError(f"position {position.fen!r} is over: there is no move to search for")
-    settings = settings_for(search, heuristic, budget, seed)
-    settings["table"], generation = table_for(int(settings["entries"][0]))
-    boards, states = records_for(position.board, settings, generation)
-    state = states[0]
-
-    def run() -> None:
-        search_at(search.address, boards, states, open, mover, waiter)
-
-    alarm, seconds = None, budget.seconds
-    if seconds is not None:
-        deadline = start + without_reserve(seconds, *RESERVE)
-        alarm = stopwatch().stop_at(deadline, boards)
-        stop_in(boards, deadline - time.perf_counter())
-    with heuristic.explaining_errors(boards):
-        if search.entry is any_move or _surely_soon(budget, heuristic):
-            run()
-        else:
-            waiting = heuristic.patience(lambda: int(state["nodes"]))
-            run_interruptibly(run, stop_function(boards), seconds, **waiting)
-        if heuristic.users and state["nodes"] > settings["limit"][0]:
-            raise heuristic.tampered()
-    if alarm is not None:
-        alarm.cancel()
-
-    if state["move"] == NO_ANSWER:
-        raise AgentFailure("forfeit", TOO_LATE if state["late"] else RESIGNS)
-    name = position.board.name
+def report_of(position: Position, boards: GeometryArray, states: Records, seconds: float) -> Report:
+    """Return the report that the state of a search holds: its result, or that of its last depth."""
+    state, name = states[0], position.board.name
     score, proven, plies = float(state["score"]) + 0.0, abs(state["score"]) >= PROVEN, None
     if proven:
         plies = int(WIN - abs(score))
@@ -205,7 +204,7 @@ def _run(
         plies=plies,
         depth=int(state["depth"]),
         nodes=int(state["nodes"]),
-        seconds=time.perf_counter() - start,
+        seconds=seconds,
         pv=tuple(name(int(cell)) for cell in state["pv"][: state["length"]]),
         cut=int(boards["cut"][0]),
     )

@@ -53,12 +53,25 @@ def representatives(board: Board) -> list[tuple[int, int]]:
 
 @cache
 def _images(board: Board) -> dict[tuple[int, int], tuple[tuple[int, int], tuple[int, ...]]]:
-    """Return, by opening, its representative and a symmetry that maps the representative to it."""
+    """Return, by opening, its representative on the upright board and how cells come from there.
+
+    The atlas has only boards that are not wider than high; others are transposed.
+    """
+    upright = upright_board(board)
+    place = tuple(range(board.cells))
+    if upright != board:
+        place = tuple(board.at(upright.column(cell), upright.row(cell)) for cell in place)
     found: dict[tuple[int, int], tuple[tuple[int, int], tuple[int, ...]]] = {}
-    for first in representatives(board):
-        for image in board.symmetries:
+    for first in representatives(upright):
+        for symmetry in upright.symmetries:
+            image = tuple(place[cell] for cell in symmetry)
             found.setdefault((image[first[0]], image[first[1]]), (first, image))
     return found
+
+
+def upright_board(board: Board) -> Board:
+    """Return the board as the atlas has it: not wider than high."""
+    return board if board.width <= board.height else Board.of(board.height, board.width)
 
 
 def _opening(position: Position) -> tuple[int, int] | None:
@@ -74,7 +87,10 @@ def _opening(position: Position) -> tuple[int, int] | None:
 def canonical(position: Position) -> tuple[int, int] | None:
     """Return the representative of an opening's class; None for any other position."""
     cells = _opening(position)
-    return None if cells is None else _images(position.board)[cells][0]
+    if cells is None:
+        return None
+    mover, waiter = position.board.canonical(*cells)
+    return mover, waiter
 
 
 def position_of(board: Board, mover: int, waiter: int) -> Position:
@@ -172,20 +188,12 @@ def boards() -> list[str]:
 
 
 @cache
-def _entries(width: int, height: int) -> dict[tuple[int, int], bytes] | None:
-    board = Board.of(width, height)
+def _entries(board: Board) -> dict[tuple[int, int], bytes] | None:
     data = entries_of(board)
     if data is None:
         return None
     names = representatives(board)
     return {name: data[BYTES * at : BYTES * (at + 1)] for at, name in enumerate(names)}
-
-
-@cache
-def _transposed(board: Board) -> tuple[int, ...]:
-    """Return where each cell of a board goes when the board is transposed."""
-    there = Board.of(board.height, board.width)
-    return tuple(there.at(board.column(cell), board.row(cell)) for cell in range(board.cells))
 
 
 def lookup(position: Position) -> Entry | None:
@@ -196,33 +204,17 @@ def lookup(position: Position) -> Entry | None:
 
 @cache
 def _find(board: Board, cells: tuple[int, int]) -> Entry | None:
-    if board.width > board.height:
-        # The atlas has only the board that is not wider than high.
-        there, turned = Board.of(board.height, board.width), _transposed(board)
-        entry = _find(there, (turned[cells[0]], turned[cells[1]]))
-        back = {there.name(image): board.name(cell) for cell, image in enumerate(turned)}
-        return None if entry is None else _renamed(board, entry, back)
-    entries = _entries(board.width, board.height)
+    upright = upright_board(board)
+    entries = _entries(upright)
     if entries is None:
         return None
     first, image = _images(board)[cells]
-    moves = first_moves(board, first)
+    moves = first_moves(upright, first)
     plies, winning, best = entries[first]
+    wins = sorted(image[cell] for i, cell in enumerate(moves) if winning >> i & 1)
     return Entry(
-        plies,
-        _in_order(board, [image[cell] for i, cell in enumerate(moves) if winning >> i & 1]),
-        board.name(image[moves[best]]) if moves else None,
+        plies, tuple(map(board.name, wins)), board.name(image[moves[best]]) if moves else None
     )
-
-
-def _in_order(board: Board, cells: list[int]) -> tuple[str, ...]:
-    return tuple(board.name(cell) for cell in sorted(cells))
-
-
-def _renamed(board: Board, entry: Entry, name: dict[str, str]) -> Entry:
-    cells = [board.cell(name[move]) for move in entry.winning_moves]
-    best = None if entry.best is None else name[entry.best]
-    return Entry(entry.plies, _in_order(board, cells), best)
 
 
 # -- statistics of a board ----------------------------------------------------------------------

@@ -154,13 +154,6 @@ def name_of(board: Board) -> str:
     return f"{board.width}x{board.height}"
 
 
-def upright(board: Board) -> Board:
-    """Return the board as the atlas has it: not wider than high."""
-    if board.width <= board.height:
-        return board
-    return Board.of(board.height, board.width)
-
-
 def save(file: Path, name: str, entries: bytes) -> None:
     """Add a board to an atlas file, or replace it there, atomically."""
     file.parent.mkdir(parents=True, exist_ok=True)

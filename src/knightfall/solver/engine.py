@@ -56,11 +56,7 @@ class Engine:
     """Answers questions about positions of one board, and keeps all proofs in its table."""
 
     def __init__(self, board: Board, *, threads: int = 1, table_mb: int = TABLE_MB) -> None:
-        check_threads(threads)
-        if not SMALLEST_MB <= table_mb <= LARGEST_MB:
-            raise KnightfallError(
-                f"a table of {table_mb} MB is not accepted: give {SMALLEST_MB} to {LARGEST_MB} MB"
-            )
+        check_resources(threads, table_mb)
         entries = 1 << ((table_mb << 20) // ENTRY_DTYPE.itemsize).bit_length() - 1
         self.board = board
         self.threads = threads
@@ -129,6 +125,10 @@ class Engine:
         """Make the current question and all later ones end with `OutOfBudget`."""
         self._stopped = True
         self._halt()
+
+    def resume(self) -> None:
+        """Accept questions again after `stop`."""
+        self._stopped = False
 
     def _halt(self) -> None:
         for boards in self._boards:
@@ -212,14 +212,16 @@ class Engine:
 class KeptEngines:
     """The engines of one player, one for each board, which keep proofs between moves and games."""
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int = 1, table_mb: int = TABLE_MB) -> None:
+        self._threads, self._table_mb = threads, table_mb
         self._engines: dict[Board, Engine] = {}
 
     def on(self, board: Board) -> Engine:
         """Return the engine for a board, creating it on first use."""
         if board not in self._engines:
-            self._engines[board] = Engine(board)
-            self._engines[board].occupy_memory()
+            engine = Engine(board, threads=self._threads, table_mb=self._table_mb)
+            engine.occupy_memory()
+            self._engines[board] = engine
         return self._engines[board]
 
     def for_budget(self, board: Board, budget: Budget) -> Engine:
@@ -230,7 +232,11 @@ class KeptEngines:
         return self.on(board) if budget.nodes is None else Engine(board)
 
 
-def check_threads(threads: int) -> None:
-    """Raise an error if a number of threads is out of range."""
+def check_resources(threads: int, table_mb: int) -> None:
+    """Raise an error if a number of threads or the size of a table is out of range."""
     if not 1 <= threads <= MOST_THREADS:
         raise KnightfallError(f"threads={threads} must be from 1 to {MOST_THREADS}")
+    if not SMALLEST_MB <= table_mb <= LARGEST_MB:
+        raise KnightfallError(
+            f"a table of {table_mb} MB is not accepted: give {SMALLEST_MB} to {LARGEST_MB} MB"
+        )

@@ -19,7 +19,7 @@ from knightfall.kernel.rules import NO_LIMIT
 from knightfall.openings import seeded_order
 from knightfall.position import Position
 from knightfall.search.budget import Budget, Report
-from knightfall.solver.atlas import canonical, lookup
+from knightfall.solver.atlas import lookup
 from knightfall.solver.engine import SMALLEST_MB, Engine, KeptEngines, Limits, OutOfBudget
 from knightfall.solver.reflection import loses_by_reflection, mirror_move
 from knightfall.solver.solve import Solver
@@ -55,7 +55,8 @@ class PerfectChoice:
         """Prepare the choice.  Without `resists` no move is searched for in a lost position."""
         self.resists = resists
         self.position = position
-        self.moves = _in_seeded_order(position, seed)
+        drawn = f"{seed} {position.fen}"  # shuffles the moves: the first of equal ones is played
+        self.moves = seeded_order(position.legal_moves, lambda move: f"{drawn} {move}")
         self.after = {move: position.play(move) for move in self.moves}
         self.solver = Solver(engine, limits=limits)
         self.wins: bool | None = None
@@ -207,7 +208,6 @@ def warm_up(board: Board, budget: Budget, kept: KeptEngines, fallback: str = FAL
     corners = board.name(0), board.name(board.cells - 1)
     opening = Position.from_moves(corners, board.width, board.height)
     lookup(opening)
-    canonical(opening)
     if budget.nodes is None:
         kept.on(board)
     engine = Engine(board, table_mb=SMALLEST_MB)
@@ -273,8 +273,3 @@ def _stored(position: Position) -> bool:
     while not position.placed:
         position = position.play(position.legal_moves[0])
     return lookup(position) is not None
-
-
-def _in_seeded_order(position: Position, seed: int) -> list[str]:
-    """Return the moves shuffled by seed and position; the first of equal ones is played."""
-    return seeded_order(position.legal_moves, lambda move: f"{seed} {position.fen} {move}")

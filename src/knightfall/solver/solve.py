@@ -33,9 +33,13 @@ from knightfall.solver.reflection import loses_by_reflection, mirror_move
 UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution(Displayable):
-    """The solution of a position, or the part of it that was found within the budget.
+    """The solution of a `position`, or the part of it that was found within the budget.
+
+    `winner` wins by any of the `winning_moves`, after `plies` moves by best play, of which `pv` is
+    a line.  `nodes` and `seconds` were spent, none if the answer is `from_atlas`; `interrupted`
+    says whether Ctrl-C ended the search.
 
     `winner`, `winning_moves` and `plies` are None if the budget ended before they were known.  Then
     `known_wins` has the winning moves found so far, and `at_least` is a lower bound of the plies.
@@ -56,6 +60,12 @@ class Solution(Displayable):
     interrupted: bool = False
     distance: bool = True
     """Whether the length of the game was asked for."""
+
+    def in_one_line(self) -> str:
+        """See `Displayable`."""
+        won = UNKNOWN if self.winner is None else f"the {player(self.winner)}"
+        plies = "" if self.plies is None else f" after {count(self.plies, 'ply', 'plies')}"
+        return f"winner of {self.position.fen}: {won}{plies}"
 
     def parts(self) -> Iterator[Part]:
         """Yield the report: a table of facts."""
@@ -112,16 +122,21 @@ class Solution(Displayable):
 
 @dataclass
 class SolveProgress:
-    """The progress of a solve."""
+    """The progress of a solve; `Solution` explains the results, which are set as they are found."""
 
     nodes: int = 0
     seconds: float = 0.0
     fill: float = 0.0
-    winner: Side | None = None
+    stage: str = ""
     at_least: int = 0
     """A lower bound of the plies that the game lasts."""
     known_wins: set[str] = field(default_factory=set)
-    stage: str = ""
+    winner: Side | None = None
+    winning_moves: tuple[str, ...] | None = None
+    plies: int | None = None
+    pv: tuple[str, ...] = ()
+    from_atlas: bool = False
+    by_reflection: bool = False
 
     def __str__(self) -> str:
         parts = [self.stage]
@@ -313,14 +328,26 @@ def solve(
     seconds: float | None = None,
     progress: bool | OnProgress = True,
 ) -> Solution:
-    """Solve a position or a FEN.  On Ctrl-C return the part of the solution that is known.
-
-    `distance=False` finds the winner and the winning moves only, which is faster; `atlas=False`
-    searches even if the atlas has the answer; `progress` is displayed (True), passed to a function,
-    or neither (False).
+    """Solve a position.  On Ctrl-C return the part of the solution that is known.
 
     On boards of more than 49 cells, if the winner of a placement is known by reflection, nothing
     else is searched without a budget: it would take days.
+
+    Args:
+        position: A position or a FEN.
+        distance: Whether to find the length of the game and a line of best play; finding only the
+            winner and the winning moves is faster.
+        atlas: Whether to look in the atlas first.
+        threads: Number of threads that search.
+        table_mb: Size of the table of proofs, in MB.
+        nodes: Most nodes to search.
+        seconds: Most time to search, in seconds.
+        progress: Whether to show the progress, or a function called with a `SolveProgress`.
+
+    Example:
+        >>> solution = kf.solve("5/5/1N3/3n1/5 w")
+        >>> solution.winner, solution.plies, solution.winning_moves
+        ('b', 16, ())
     """
     start = time.perf_counter()
     if isinstance(position, str):
@@ -332,15 +359,15 @@ def solve(
     engine = Engine(position.board, threads=threads, table_mb=table_mb)
     limits = Limits(nodes or NO_LIMIT, None if seconds is None else start + seconds)
     solver = Solver(engine, use_atlas=atlas, limits=limits, root=position)
-    found = _Found()
+    found, interrupted, failures = solver.progress, False, list[BaseException]()
 
     def work() -> None:
         try:
-            _work(solver, position, distance, found)
+            _work(solver, position, distance)
         except OutOfBudget:
             pass
         except BaseException as error:
-            found.failure = error
+            failures.append(error)
 
     enable_keyboard_interrupt()
     worker = threading.Thread(target=work, name="knightfall-solver", daemon=True)
@@ -350,16 +377,15 @@ def solve(
             while worker.is_alive():
                 worker.join(PROGRESS_EVERY)
                 if worker.is_alive():
-                    state = solver.progress
-                    state.nodes, state.fill = engine.nodes, engine.fill
-                    state.seconds = time.perf_counter() - start
-                    report_progress(state)
+                    found.nodes, found.fill = engine.nodes, engine.fill
+                    found.seconds = time.perf_counter() - start
+                    report_progress(found)
     except KeyboardInterrupt:
         engine.stop()
         worker.join()
-        found.interrupted = True
-    if found.failure is not None:
-        raise found.failure
+        interrupted = True
+    if failures:
+        raise failures[0]
     return Solution(
         position=position,
         winner=found.winner,
@@ -368,11 +394,11 @@ def solve(
         pv=found.pv,
         nodes=engine.nodes,
         seconds=time.perf_counter() - start,
-        at_least=found.plies or solver.progress.at_least,
-        known_wins=tuple(m for m in position.legal_moves if m in solver.progress.known_wins),
+        at_least=found.plies or found.at_least,
+        known_wins=tuple(m for m in position.legal_moves if m in found.known_wins),
         from_atlas=found.from_atlas,
         by_reflection=found.by_reflection,
-        interrupted=found.interrupted,
+        interrupted=interrupted,
         distance=distance,
     )
 
@@ -389,45 +415,29 @@ def _progress_or_callback(wanted: bool | OnProgress) -> Iterator[OnProgress]:
         yield lambda state: shown.say(str(state))
 
 
-@dataclass
-class _Found:
-    """The results of a solve so far."""
-
-    winner: Side | None = None
-    winning_moves: tuple[str, ...] | None = None
-    plies: int | None = None
-    pv: tuple[str, ...] = ()
-    from_atlas: bool = False
-    by_reflection: bool = False
-    interrupted: bool = False
-    failure: BaseException | None = None
-
-
-def _work(solver: Solver, position: Position, distance: bool, found: _Found) -> None:
+def _work(solver: Solver, position: Position, distance: bool) -> None:
     """Fill in the results one after the other, so that those found so far stay if time is up."""
-    progress, mover = solver.progress, position.to_move
+    found, mover = solver.progress, position.to_move
     found.from_atlas = solver.entry(position) is not None
-    progress.stage = "who wins"
+    found.stage = "who wins"
     mirror = mirror_move(position)
     if mirror is not None:
-        progress.known_wins.add(mirror)
+        found.known_wins.add(mirror)
     if position.legal_moves and not found.from_atlas:
         found.by_reflection = mirror is not None or loses_by_reflection(position)
     if position.placed or found.by_reflection:
-        wins = solver.wins(position)
-        found.winner = progress.winner = mover if wins else other(mover)
+        found.winner = mover if solver.wins(position) else other(mover)
     if found.by_reflection and not position.placed:
         found.winning_moves = None if mirror else ()
         if solver.limits == Limits() and position.board.cells > MOST_CELLS:
             return
     found.winning_moves = solver.winning_moves(position)
-    progress.known_wins.update(found.winning_moves)
+    found.known_wins.update(found.winning_moves)
     found.winner = mover if found.winning_moves else other(mover)
-    progress.winner = found.winner
     if distance:
-        progress.stage = "how long"
+        found.stage = "how long"
         found.plies = solver.plies(position)
-        progress.stage = "best play"
+        found.stage = "best play"
         found.pv = solver.line(position, found.plies)
     elif found.winning_moves:
         found.pv = found.winning_moves[:1]

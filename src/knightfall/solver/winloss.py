@@ -49,7 +49,7 @@ MEETING = 2
 reach in two or three moves: the best in searches of training openings, by one node in a hundred."""
 
 QUESTION = 0
-"""The number of the question "who wins?"; others are numbered by plies (`distance.py`)."""
+"""The number of the question "who wins?"; others are numbered by plies (`game_length.py`)."""
 
 
 @compiled(types.boolean(_u64, _u64), forceinline=True)

@@ -63,9 +63,7 @@ class BradleyTerryFit:
     @property
     def chances(self) -> Floats:
         """The probability that the agent of the row, moving first, beats that of the column."""
-        from scipy.special import expit  # here, because it takes long to import
-
-        return np.asarray(expit(self._odds(self.theta)), float)
+        return np.asarray(np.exp(-np.logaddexp(0, -self._odds(self.theta))), float)
 
     @property
     def information(self) -> Floats:
@@ -105,15 +103,26 @@ def _imagined(won: Floats, played: Floats, seat: bool) -> tuple[Ints, Floats]:
     among the games an agent played against other groups, make it finite but large.  The same is
     done for the seat.
     """
-    from scipy.sparse.csgraph import connected_components
-
-    _, group = connected_components(won + (played - won).T > 0, connection="strong")
+    group = _groups(won + (played - won).T > 0)
     between = np.where(np.not_equal.outer(group, group), played, 0.0)
     games = between.sum(0) + between.sum(1)
     imagined = between / (2 * np.maximum(np.maximum.outer(games, games), 1e-300))
     if seat and _seat_is_unlimited(won + imagined > 0, played - won + imagined > 0):
         imagined = imagined + played / (2 * max(played.sum(), 1e-300))
-    return np.asarray(group, np.int64), imagined
+    return group, imagined
+
+
+def _groups(beat: Bools) -> Ints:
+    """Return the number of each agent's group, if `beat` tells whether the row beat the column.
+
+    Two agents are in one group if each beat the other, directly or through a chain of others.
+    """
+    itself = np.eye(len(beat), dtype=np.bool_)
+    reach, longer = itself, beat | itself
+    while (longer != reach).any():
+        reach, longer = longer, longer @ longer  # chains of twice the length
+    first = (reach & reach.T).argmax(1)  # the first agent of the group
+    return np.asarray(np.unique(first, return_inverse=True)[1], np.int64)
 
 
 def _seat_is_unlimited(won: Bools, lost: Bools) -> bool:
@@ -123,17 +132,14 @@ def _seat_is_unlimited(won: Bools, lost: Bools) -> bool:
     that won moving second is stronger by 1 or more.  Such strengths exist unless some cycle of
     winners and losers makes an agent stronger than itself.
     """
-    from scipy.sparse.csgraph import NegativeCycleError, bellman_ford
-
     for first, second in ((won, lost.T), (lost.T, won)):
-        weaker_by = np.where(second, -1.0, np.where(first, 1.0, 0.0))
-        if (weaker_by.diagonal() < 0).any():
-            continue
-        try:
-            bellman_ford(weaker_by)
-        except NegativeCycleError:
-            continue
-        return True
+        weaker_by = np.where(second, -1.0, np.where(first, 1.0, np.inf))
+        strength = np.zeros(len(won))
+        for _ in range(len(won)):  # Bellman and Ford's algorithm
+            lowered = np.minimum(strength, (strength[:, None] + weaker_by).min(0))
+            if (lowered == strength).all():
+                return True
+            strength = lowered
     return False
 
 

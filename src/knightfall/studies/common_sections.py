@@ -9,7 +9,8 @@ from knightfall.display.numbers import percent, plus_minus, signed
 from knightfall.studies.markdown import bullets, chart, fold, heading, table
 from knightfall.studies.node_costs import BASELINE
 from knightfall.studies.oracle_grades import HeuristicGrade
-from knightfall.studies.plans import BUDGETS, PLAYS_OUT, TITLES
+from knightfall.studies.plans import PLAYS_OUT, TITLES
+from knightfall.studies.published import BUDGETS
 from knightfall.studies.run_results import STUDIES_GAMES, NeededGames, Sweep, gap_words
 from knightfall.studies.studies_report import (
     CellFit,

@@ -239,7 +239,7 @@ def _lines_from_a_fifth(board: Board) -> list[int]:
     rng, sizes = Random(board.cells), []
     for _ in range(2000):
         first, second, *open = rng.sample(range(board.cells), (board.cells - 1) // 5 + 2)
-        sizes.append(_tree_size(board, sum(1 << cell for cell in open), first, second))
+        sizes.append(tree_size(board, sum(1 << cell for cell in open), first, second))
     return sizes
 
 
@@ -282,11 +282,16 @@ class WishResult:
 
 def values_in_time(condition: Condition) -> WishResult:
     """Compute how often one evaluation that searches to the end exceeds the time for a move."""
+    from knightfall.kernel.rules import words
+
     cost = student_costs(condition.board, BASELINE)
     step = cost.call + cost.forecast + cost.listing + 4 * cost.per_move
     most = round(1000 * condition.time / step)
     late = {
-        phase: sum(tree_size(one, most + 1) > most for one in positions_of_phase(phase))
+        phase: sum(
+            tree_size(BOARD, open, mover, waiter, most + 1) > most
+            for open, mover, waiter in map(words, positions_of_phase(phase))
+        )
         for phase in PHASES
     }
     shares, numbers = [], {"positions for a move": float(most)}
@@ -306,19 +311,12 @@ def values_in_time(condition: Condition) -> WishResult:
     )
 
 
-def tree_size(position: Position, most: int) -> int:
+def tree_size(board: Board, open: int, mover: int, waiter: int, most: float = inf) -> int:
     """Return the size of the full tree of a position, the root included; at most `most`."""
-    from knightfall.kernel.rules import words
-
-    open, mover, waiter = (int(word) for word in words(position)[:3])
-    return _tree_size(BOARD, open, mover, waiter, most)
-
-
-def _tree_size(board: Board, open: int, mover: int, waiter: int, most: float = inf) -> int:
     found = 1
     for cell in board.knight[mover]:
         if open >> cell & 1 and found < most:
-            found += _tree_size(board, open ^ 1 << cell, waiter, cell, most - found)
+            found += tree_size(board, open ^ 1 << cell, waiter, cell, most - found)
     return found
 
 

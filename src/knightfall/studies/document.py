@@ -25,12 +25,8 @@ from knightfall.studies.study_section import study_section
 from knightfall.user_folders import atomic_write
 
 
-def report_markdown(report: StudiesReport, charts: Mapping[str, str]) -> str:
-    """Return the report as Markdown; `charts` maps the available charts to their descriptions."""
-    return "\n\n".join(_sections(report, charts)) + "\n"
-
-
 def _sections(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[str]:
+    """Yield the report's blocks of Markdown; `charts` maps available charts to descriptions."""
     yield f"# {_title(report)}"
     yield (
         "Students of a course on game-playing agents wrote evaluation functions for Knight's "
@@ -62,7 +58,11 @@ def _sections(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[str]
     if report.needed.curves:
         yield from needed_section(report.needed, charts)
     yield heading(2, "How it was played", "how")
-    yield _in_one_sentence(report)
+    yield (
+        f"A study's heuristics meet each of its seven opponents from the same {report.pairs:,} "
+        "openings, once from either seat. All intervals are 95 % and take such a pair of games "
+        f"as their unit; the widest of a measured total is ±{report.widest:.2f} points."
+    )
     yield fold("The rules of every run", bullets(_rules(report)))
     yield heading(2, "Make it again", "again")
     yield "Same version, same seed: the same games and the same page, to the last digit."
@@ -111,14 +111,6 @@ def _owed(report: StudiesReport) -> Iterator[str]:
         "idea: with the same agents mended, the opposite is shown."
     )
     yield bullets(f"{sentence} ([{id}](#{id}))" for id, sentence in owed)
-
-
-def _in_one_sentence(report: StudiesReport) -> str:
-    return (
-        f"A study's heuristics meet each of its seven opponents from the same {report.pairs:,} "
-        "openings, once from either seat. All intervals are 95 % and take such a pair of games "
-        f"as their unit; the widest of a measured total is ±{report.widest:.2f} points."
-    )
 
 
 def _rules(report: StudiesReport) -> Iterator[str]:
@@ -389,7 +381,8 @@ def _count(number: int, one: str, many: str) -> str:
 # -- the files -----------------------------------------------------------------------------
 
 
-PAGE, MARKDOWN, NUMBERS = "index.html", "studies.md", "report.json"
+PAGES = PAGE, MARKDOWN = "index.html", "studies.md"
+NUMBERS = "report.json"
 
 
 def why_no_charts() -> str:
@@ -419,7 +412,8 @@ def rendered(report: StudiesReport) -> dict[str, str]:
     Without matplotlib the charts are missing, and the pages do not mention them.
     """
     drawn = _drawn(report)
-    text = report_markdown(report, {name: description for name, (_, description) in drawn.items()})
+    described = {name: description for name, (_, description) in drawn.items()}
+    text = "\n\n".join(_sections(report, described)) + "\n"
     numbers = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
     return {
         PAGE: html_page(text, drawn),
@@ -429,8 +423,7 @@ def rendered(report: StudiesReport) -> dict[str, str]:
     }
 
 
-def write_report(report: StudiesReport, folder: Path) -> list[Path]:
-    """Write all files into an existing folder; return the paths of the pages."""
+def write_report(report: StudiesReport, folder: Path) -> None:
+    """Write all files into an existing folder."""
     for name, text in rendered(report).items():
         atomic_write(folder / name, text)
-    return [folder / PAGE, folder / MARKDOWN]

@@ -10,21 +10,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import cache
 from importlib import resources
 from math import sqrt
-from typing import Any
+from types import UnionType
+from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
-from knightfall.studies.condition_likelihood import Cell, Prediction, play_trials
 from knightfall.studies.playing_conditions import (
     TIMES,
+    Cell,
     Condition,
+    Prediction,
     condition_source,
     known_condition,
     plausible,
+    play_trials,
     variants,
 )
 from knightfall.studies.published import CONDITION_PARTS, Study
@@ -293,18 +296,25 @@ def read_fits(text: str) -> dict[str, StudyFit]:
         check({str: _FIT}, rows)
     except KnightfallError as error:
         raise KnightfallError(f"the studies' conditions cannot be read: {error}") from None
-    return {
-        id: StudyFit(
-            row["study"],
-            Condition(**row["condition"]),
-            row["told"],
-            row["choices"],
-            tuple(TriedVariant(**one) for one in row["tried"]),
-            tuple(TriedTime(**one) for one in row["times"]),
-            tuple(HalfFit(**one) for one in row["halves"]),
-        )
-        for id, row in rows.items()
-    }
+    return {id: from_json(StudyFit, row) for id, row in rows.items()}
+
+
+def from_json(kind: Any, data: Any) -> Any:
+    """Return a dataclass `kind`, with all that is nested in it, from the values of `asdict`."""
+    if data is None:
+        return None
+    origin = get_origin(kind)
+    if origin in (UnionType, Union):
+        return from_json(next(one for one in get_args(kind) if one is not type(None)), data)
+    if origin is tuple:
+        return tuple(from_json(get_args(kind)[0], item) for item in data)
+    if origin is dict:
+        return {key: from_json(get_args(kind)[1], item) for key, item in data.items()}
+    if is_dataclass(kind):
+        hints, made = get_type_hints(kind), cast(Any, kind)
+        parts = {one.name: from_json(hints[one.name], data[one.name]) for one in fields(kind)}
+        return made(**parts)
+    return float(data) if kind is float else data
 
 
 _TIME, _REAL = Whole(1, 10**9), Between(-1e12, 1e12)

@@ -228,11 +228,8 @@ def _random_position(start: Position, phase: Phase, rng: Random) -> Position | N
     )
     position, wanted = start, rng.randint(first, last)
     while cells - len(position.open) < wanted or phase_of(position) != phase:
-        if position.winner is not None or phase_of(position) == _after(phase):
+        later = PHASES.index(phase_of(position)) > PHASES.index(phase)
+        if position.winner is not None or later:
             return None
         position = position.play(rng.choice(position.legal_moves))
     return position if position.winner is None else None
-
-
-def _after(phase: Phase) -> str:
-    return {"opening": "middle", "middle": "end"}.get(phase, "")

@@ -10,21 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal, get_args
 
 from knightfall.agents import COURSE_NODES, Agent, DeepeningAgent, parse_agent
-from knightfall.arena.plan import Entrant, Match, Plan, round_robin, tournament_matches
+from knightfall.arena.plan import Entrant, Match, Plan, round_robin
 from knightfall.errors import KnightfallError, nearest
 from knightfall.search.budget import Budget
-from knightfall.studies.condition_likelihood import faithful_plan, study_tournament_plan
 from knightfall.studies.node_costs import BASELINE, compiled_costs, equal_time_nodes, large_costs
-from knightfall.studies.playing_conditions import Condition
-from knightfall.studies.published import Measure, Study, agent_of, studies
+from knightfall.studies.playing_conditions import (
+    Condition,
+    faithful_plan,
+    study_tournament_plan,
+    tournament_plan,
+)
+from knightfall.studies.published import (
+    BUDGETS,
+    BudgetName,
+    Measure,
+    Study,
+    agent_of,
+    studies,
+)
 from knightfall.studies.student_options import STUDENTS_TIME
-
-BudgetName = Literal["course", "time", "nodes", "never"]
-BUDGETS: tuple[BudgetName, ...] = get_args(BudgetName)
-"""All budgets in the order of the report: the authors' conditions come first."""
 
 STUDENTS: tuple[BudgetName, ...] = ("course", "never")
 """The budgets in which agents play as students wrote them, with and without resigning."""
@@ -108,12 +114,22 @@ def study_plan(
     condition: Condition,
     pairs: int = PAIRS,
     seed: int = 0,
+    called: str = "",
 ) -> Plan:
     """Return the plan of a study's tournament at a budget; `improved` is the first test agent.
 
-    `condition` is how its author's agents played; only some budgets use it.
+    `condition` is how its author's agents played; only some budgets use it. `called` is the name
+    under which the run is stored, by default the budget's.
     """
-    return _tournament(study, budget, condition, pairs, seed, budget)
+    called = called or budget
+    if budget in STUDENTS:
+        faithful = condition if budget == "course" else condition.never_resigning()
+        return faithful_plan(study, faithful, pairs, seed, budget=called)
+    nodes = nodes_of(budget)
+    opponent = partial(_opponent, nodes=nodes)
+    return study_tournament_plan(
+        study, lambda id: agent_of(id, nodes(id)), opponent, pairs, seed, budget=called
+    )
 
 
 def wish_plan(
@@ -134,20 +150,7 @@ def wish_plan(
     if not wished or not pairs:
         return None
     few = replace(study, entrants={id: id for id in wished})
-    return _tournament(few, budget, condition, pairs, seed, f"{WISHES} {budget}")
-
-
-def _tournament(
-    study: Study, budget: BudgetName, condition: Condition, pairs: int, seed: int, called: str
-) -> Plan:
-    if budget in STUDENTS:
-        faithful = condition if budget == "course" else condition.never_resigning()
-        return faithful_plan(study, faithful, pairs, seed, budget=called)
-    nodes = nodes_of(budget)
-    opponent = partial(_opponent, nodes=nodes)
-    return study_tournament_plan(
-        study, lambda id: agent_of(id, nodes(id)), opponent, pairs, seed, budget=called
-    )
+    return study_plan(few, budget, condition, pairs, seed, f"{WISHES} {budget}")
 
 
 # -- games for single claims ---------------------------------------------------------------
@@ -244,14 +247,7 @@ def resigning_plan(pairs: int, seed: int) -> Plan:
     opponents = [
         Entrant(Condition().opponent(name), name.partition(":")[2]) for name in SWEEP_OPPONENTS
     ]
-    return Plan(
-        kind="tournament",
-        entrants=(*tests, *opponents),
-        matches=tournament_matches(len(tests), len(opponents)),
-        pairs=pairs,
-        seed=seed,
-        options={"protocol": "2017a", "tests": len(tests), "study": "resigning"},
-    )
+    return tournament_plan(tests, opponents, pairs, seed, "2017a", study="resigning")
 
 
 # -- the league ----------------------------------------------------------------------------

@@ -223,24 +223,19 @@ def read_table(table: dict[str, Any]) -> PrintedTable:
         id: UnplacedNumbers(**{name: tuple(row) for name, row in rows.items()})
         for id, rows in table.get("unplaced", {}).items()
     }
-    return PrintedTable(
-        name=table["name"],
-        place=table["place"],
-        cells=MappingProxyType(cells),
-        rates=MappingProxyType({id: Decimal(rate) for id, rate in table.get("rates", {}).items()}),
-        cells_from=table.get("cells_from", ""),
-        illegible=table.get("illegible", ""),
-        unplaced=MappingProxyType(unplaced),
-        without_result=tuple(table.get("without_result", ())),
-    )
+    rates = {id: Decimal(rate) for id, rate in table.get("rates", {}).items()}
+    converted = {
+        "cells": MappingProxyType(cells),
+        "rates": MappingProxyType(rates),
+        "unplaced": MappingProxyType(unplaced),
+        "without_result": tuple(table.get("without_result", ())),
+    }
+    return PrintedTable(**{**table, **converted})
 
 
 def read_example(table: dict[str, Any]) -> PrintedExample:
     """Return a worked example, read from a TOML table that has the fields of `EXAMPLE`."""
-    return PrintedExample(
-        name=table["name"],
-        place=table["place"],
-        grids=MappingProxyType({id: tuple(rows) for id, rows in table.get("grids", {}).items()}),
-        numbers=MappingProxyType({id: Decimal(n) for id, n in table.get("numbers", {}).items()}),
-        illegible=table.get("illegible", ""),
-    )
+    grids = {id: tuple(rows) for id, rows in table.get("grids", {}).items()}
+    numbers = {id: Decimal(number) for id, number in table.get("numbers", {}).items()}
+    converted = {"grids": MappingProxyType(grids), "numbers": MappingProxyType(numbers)}
+    return PrintedExample(**{**table, **converted})

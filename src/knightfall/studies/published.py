@@ -63,8 +63,10 @@ Fact = Literal[
 WishFinding = Literal["values_in_time", "reflections", "cluster_moves"]
 """Computations for wishes that games alone do not answer; see `computed_facts.FINDINGS`."""
 
-WISH_BUDGETS = ("course", "time", "nodes", "never")
-"""Budgets at which the heuristics of a wish are played by default."""
+BudgetName = Literal["course", "time", "nodes", "never"]
+BUDGETS: tuple[BudgetName, ...] = get_args(BudgetName)
+"""All budgets in the order of the report: the authors' conditions come first. A wish is played at
+all of them unless it names some."""
 
 CONDITION_PARTS = ("lost", "ties", "leaves", "board")
 """Options that all agents of a study share (`knightfall.studies.student_options`)."""
@@ -349,7 +351,7 @@ _WISH = {
     "where": str,
     "commands": [str],
     "compare?": [_COMPARISON],
-    "budgets?": [OneOf(WISH_BUDGETS)],
+    "budgets?": [OneOf(BUDGETS)],
     "finding?": OneOf(get_args(WishFinding)),
 }
 _STUDY = {
@@ -421,7 +423,7 @@ def _wish(study: str, table: dict[str, Any]) -> Wish:
         where=table["where"],
         commands=tuple(table["commands"]),
         comparisons=comparisons,
-        budgets=tuple(table.get("budgets", WISH_BUDGETS)),
+        budgets=tuple(table.get("budgets", BUDGETS)),
         finding=table.get("finding"),
     )
 

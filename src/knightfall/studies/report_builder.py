@@ -14,14 +14,13 @@ from knightfall.arena.store import Run
 from knightfall.studies.claims import Evidence, judge_claim, judge_order, meaning
 from knightfall.studies.comparisons import Range, compare_scores, contradictions
 from knightfall.studies.computed_facts import FINDINGS, FactInputs
-from knightfall.studies.condition_likelihood import Cell
 from knightfall.studies.fit_conditions import StudyFit, loglikelihood
 from knightfall.studies.node_costs import compiled_costs
 from knightfall.studies.oracle_grades import OPENINGS, Choices, HeuristicGrade
-from knightfall.studies.plans import FORFEITS, POWER, SIZES, STUDENTS, BudgetName, nodes_of
-from knightfall.studies.playing_conditions import Condition
+from knightfall.studies.plans import FORFEITS, POWER, SIZES, STUDENTS, nodes_of
+from knightfall.studies.playing_conditions import Cell, Condition
 from knightfall.studies.printed_tables import PrintedExample, PrintedTable
-from knightfall.studies.published import Study, Wish
+from knightfall.studies.published import BudgetName, Study, Wish
 from knightfall.studies.run_results import (
     Correlation,
     Lead,
@@ -66,10 +65,10 @@ def build_report(
     grades: Sequence[HeuristicGrade],
     *,
     fits: Mapping[str, StudyFit],
-    sweep: Run | None = None,
-    extras: Mapping[tuple[str, str], Run] | None = None,
-    wished: Mapping[tuple[str, BudgetName], Run] | None = None,
-    choices: Choices | None = None,
+    sweep: Run | None,
+    extras: Mapping[tuple[str, str], Run],
+    wished: Mapping[tuple[str, BudgetName], Run],
+    choices: Choices,
     command: str,
     pairs: int,
     seed: int,
@@ -81,9 +80,10 @@ def build_report(
     """
     from knightfall import __version__
 
-    extras, wished = extras or {}, wished or {}
     budgets = tuple(dict.fromkeys(budget for _, budget in runs))
     tournaments = {key: tournament_of(run) for key, run in runs.items()}
+    by_kind = (runs, leagues, extras, wished)
+    every_run = [run for some in by_kind for run in some.values()] + ([sweep] if sweep else [])
     report = StudiesReport(
         version=__version__,
         command=command,
@@ -99,23 +99,14 @@ def build_report(
                 _of_study(study, tournaments),
                 _of_study(study, extras),
                 _of_study(study, wished),
-                choices or {},
+                choices,
             )
             for study in studies
         ),
         league=league_report(leagues, grades) if leagues else None,
         sweep=sweep_of(sweep) if sweep else None,
         needed=needed_games([tournaments[study.id, budgets[0]] for study in studies], seed),
-        timings=_timings(
-            [
-                *runs.values(),
-                *leagues.values(),
-                *([sweep] if sweep else []),
-                *extras.values(),
-                *wished.values(),
-            ],
-            grades,
-        ),
+        timings=_timings(every_run, grades),
     )
     return report.rounded()
 

@@ -10,6 +10,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import numpy.typing as npt
 
+from knightfall.arena.results import results
 from knightfall.arena.store import Run
 from knightfall.display.numbers import signed
 from knightfall.errors import KnightfallError
@@ -17,8 +18,8 @@ from knightfall.statistics import pairs as statistics
 from knightfall.statistics.pairs import difference, holm
 from knightfall.statistics.rates import Share, Z
 from knightfall.studies.comparisons import PairScores, signed_interval
-from knightfall.studies.condition_likelihood import Prediction, predict
 from knightfall.studies.plans import SWEEP_TIMES
+from knightfall.studies.playing_conditions import Prediction, predict
 
 
 @dataclass(frozen=True)
@@ -122,12 +123,12 @@ def tournament_of(run: Run) -> Tournament:
         scores[match.a, match.b - tests] = table[:, column]
     forfeits, conceded = np.zeros(scores.shape[:2]), np.zeros(scores.shape[:2])
     moves, nodes = np.zeros(tests), np.zeros(tests)
-    for found in run.sums():
-        match = plan.matches[found.match]
-        forfeits[match.a, match.b - tests] = 100 * found.forfeits / found.games
-        conceded[match.a, match.b - tests] = 100 * found.conceded / found.games
-        moves[match.a] += found.moves
-        nodes[match.a] += found.nodes
+    for found in results(run).matches:
+        at = found.a, found.b - tests
+        forfeits[at] = 100 * found.of_a.losses.get("forfeit", 0) / found.games
+        conceded[at] = 100 * found.of_b.losses.get("forfeit", 0) / found.games
+        moves[found.a] += found.of_a.effort.moves
+        nodes[found.a] += found.of_a.effort.nodes
     searched = nodes / np.maximum(moves, 1)
     return Tournament(
         tuple(names[:tests]), tuple(names[tests:]), scores, forfeits, conceded, searched

@@ -66,7 +66,8 @@ class StudentOptions:
 
     def __post_init__(self) -> None:
         if not self.order:
-            object.__setattr__(self, "order", _usual_order(self.board))
+            usual = "fixed" if self.board == "early" else "shuffled"
+            object.__setattr__(self, "order", usual)
 
     @property
     def nanoseconds(self) -> int:
@@ -100,10 +101,6 @@ class StudentOptions:
             expected = CHOICES["board"][0] if part == "board" else getattr(usual, part)
             if choice != expected:
                 yield choice if choice in WORDS else f"{part}={choice}"
-
-
-def _usual_order(board: str) -> str:
-    return "fixed" if board == "early" else "shuffled"
 
 
 def read_student_options(given: Mapping[str, str]) -> StudentOptions:

@@ -19,7 +19,8 @@ from knightfall.arena.chart_style import (
 )
 from knightfall.display.numbers import count
 from knightfall.studies.node_costs import BASELINE
-from knightfall.studies.plans import BUDGETS, TITLES
+from knightfall.studies.plans import TITLES
+from knightfall.studies.published import BUDGETS
 from knightfall.studies.run_results import GAPS, STUDIES_GAMES, NeededGames, Sweep, gap_words
 from knightfall.studies.studies_report import StudiesLeague, StudiesReport, StudyReport
 
@@ -221,14 +222,10 @@ def grade_chart(league: StudiesLeague) -> Figure:
         f"Wins against the others (Elo, {TITLES[budget]}) and wins not given away (the oracle)",
         4.6,
     )
-    points = sorted(
-        (grade.kept, ratings[grade.heuristic].elo, grade.heuristic)
-        for grade in league.grades
-        if grade.heuristic in ratings
-    )
+    points = []
     for grade in league.grades:
-        if grade.heuristic in ratings:
-            row = ratings[grade.heuristic]
+        if row := ratings.get(grade.heuristic):
+            points.append((grade.kept, row.elo, grade.heuristic))
             axes.errorbar(
                 grade.kept,
                 row.elo,
@@ -240,6 +237,7 @@ def grade_chart(league: StudiesLeague) -> Figure:
                 ecolor=f"{COLOURS[budget]}40",
                 elinewidth=0.9,
             )
+    points.sort()
     by_elo = sorted(points, key=lambda point: point[1])
     named = {points[0][2], points[-1][2], by_elo[0][2], by_elo[-1][2], BASELINE}
     for kept, elo, name in points:

@@ -6,9 +6,8 @@ The same plans, seed and engine give the same report, except for `timings`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, is_dataclass
-from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from knightfall.display.report import Displayable, Part
 from knightfall.display.table import Table
@@ -16,10 +15,16 @@ from knightfall.statistics.rates import Z
 from knightfall.studies.claims import ONCE, TableOrder
 from knightfall.studies.comparisons import MARKS, Judgement
 from knightfall.studies.computed_facts import WishResult
-from knightfall.studies.fit_conditions import HalfFit, TriedTime, TriedVariant, rounded_json
+from knightfall.studies.fit_conditions import (
+    HalfFit,
+    TriedTime,
+    TriedVariant,
+    from_json,
+    rounded_json,
+)
 from knightfall.studies.oracle_grades import HeuristicGrade
-from knightfall.studies.plans import BUDGETS, TITLES, BudgetName
-from knightfall.studies.published import Erratum
+from knightfall.studies.plans import TITLES
+from knightfall.studies.published import BUDGETS, BudgetName, Erratum
 from knightfall.studies.run_results import Correlation, Lead, NeededGames, Rating, Sweep, WinRate
 
 DIGITS = 6
@@ -282,7 +287,7 @@ class Timings:
         return f"{self.games:,} games in {self.seconds:,.0f} s{speed}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StudiesReport(Displayable):
     """The whole report on the studies."""
 
@@ -367,29 +372,9 @@ class StudiesReport(Displayable):
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> StudiesReport:
         """Return the report from the values of `to_dict`."""
-        report: StudiesReport = _loaded(StudiesReport, data)
+        report: StudiesReport = from_json(StudiesReport, data)
         return report
 
     def rounded(self) -> StudiesReport:
         """Return the report with numbers rounded, so that it is the same on every processor."""
         return self.from_dict(rounded_json(self.to_dict(), DIGITS))
-
-
-# -- as JSON -------------------------------------------------------------------------------
-
-
-def _loaded(kind: Any, data: Any) -> Any:
-    if data is None:
-        return None
-    origin = get_origin(kind)
-    if origin in (UnionType, Union):
-        return _loaded(next(one for one in get_args(kind) if one is not type(None)), data)
-    if origin is tuple:
-        return tuple(_loaded(get_args(kind)[0], item) for item in data)
-    if origin is dict:
-        return {key: _loaded(get_args(kind)[1], item) for key, item in data.items()}
-    if is_dataclass(kind):
-        hints = get_type_hints(kind)
-        made: Any = kind
-        return made(**{one.name: _loaded(hints[one.name], data[one.name]) for one in fields(kind)})
-    return float(data) if kind is float else data

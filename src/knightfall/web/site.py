@@ -11,12 +11,12 @@ from pathlib import Path
 
 from knightfall.errors import KnightfallError
 from knightfall.user_folders import atomic_write, make_folder
-from knightfall.web.engine.build import ABOUT, ENGINE
-from knightfall.web.rate_opponents import FILE as LADDER
+from knightfall.web.engine import ABOUT, ENGINE
 
 HERE = Path(__file__).parent
 PAGE = HERE / "page"
 ATLAS = HERE.parent / "solver" / "atlas.json"
+LADDER = HERE / "ladder.json"
 PUZZLES = HERE / "puzzles.json"
 
 POLICY = (
@@ -88,25 +88,39 @@ def single_file() -> str:
 
 def _script() -> str:
     """Return all modules as one script, including the data that they would otherwise fetch."""
+    puzzles = json.loads(PUZZLES.read_text("utf-8"))
+    return f"""
+{bundle(PAGE / "page.js", puzzles=puzzles)}
+const {{ Page }} = web_page_page;
+const part = async (name) => parts[name];
+globalThis.knightfall = new Page({{ ...await unpacked(), ladder: parts.ladder, part }});
+await globalThis.knightfall.begin();
+"""
+
+
+def bundle(entry: Path, **more: object) -> str:
+    """Return a module, all that it imports and the engine as one script that fetches nothing.
+
+    The exports of `entry` are in a constant named after its path in the package.  `unpacked()`
+    returns a promise of what `Engine` needs; `parts` has the atlas, the ladder and `more`.
+    """
     worker = (PAGE / "worker.js").read_text(encoding="utf-8")
     wasm = base64.b64encode(gzip.compress(ENGINE.read_bytes(), 9, mtime=0)).decode()
-    read = {"about": ABOUT, "atlas": ATLAS, "ladder": LADDER, "puzzles": PUZZLES}
+    read = {"about": ABOUT, "atlas": ATLAS, "ladder": LADDER}
     parts = {name: json.loads(path.read_text("utf-8")) for name, path in read.items()}
-    parts |= {"worker": _without_comments(worker), "wasm": wasm}
+    parts |= {"worker": _without_comments(worker), "wasm": wasm, **more}
     # A literal </script> in the data would end the script.
     data = json.dumps(parts, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return f"""
-{_bundle("page.js")}
-const {{ Page }} = page;
+{_modules(entry)}
 const parts = {data};
+const unpacked = async () => {{
 const packed = Uint8Array.from(atob(parts.wasm), (letter) => letter.charCodeAt(0));
 const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
 const wasm = await new Response(stream).arrayBuffer();
 const worker = URL.createObjectURL(new Blob([parts.worker], {{ type: "text/javascript" }}));
-const load = {{ wasm, about: parts.about, atlas: parts.atlas }};
-const part = async (name) => parts[name];
-globalThis.knightfall = new Page({{ worker, load, ladder: parts.ladder, part }});
-await globalThis.knightfall.begin();
+return {{ worker, load: {{ wasm, about: parts.about, atlas: parts.atlas }} }};
+}};
 """
 
 
@@ -114,7 +128,7 @@ IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]*)";\n', flags=re.M)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:class|const|function) (\w+))", flags=re.M)
 
 
-def _bundle(entry: str) -> str:
+def _modules(entry: Path) -> str:
     """Return a module and all that it imports as one script.
 
     Each module becomes a function that is called once and returns the module's exports.  Every
@@ -123,7 +137,7 @@ def _bundle(entry: str) -> str:
     done: dict[str, str] = {}
 
     def add(path: Path) -> str:
-        name = path.relative_to(PAGE).with_suffix("").as_posix().replace("/", "_")
+        name = path.relative_to(HERE.parent).with_suffix("").as_posix().replace("/", "_")
         if name in done:
             return name
         text = path.read_text(encoding="utf-8")
@@ -137,7 +151,7 @@ def _bundle(entry: str) -> str:
         )
         return name
 
-    add((PAGE / entry).resolve())
+    add(entry.resolve())
     return "\n".join(done.values())
 
 

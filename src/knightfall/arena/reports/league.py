@@ -12,9 +12,8 @@ from knightfall.arena.report_statistics import Standing, entrant_dict, short_nam
 from knightfall.arena.results import RunReport
 from knightfall.arena.run_loop import LOOKING_FACTOR
 from knightfall.display.numbers import for_json, interval, percent, plus_minus
-from knightfall.display.report import Heading, Part
+from knightfall.display.report import Heading, Part, legend
 from knightfall.display.table import Table
-from knightfall.display.term_explanations import legend
 
 if TYPE_CHECKING:
     from knightfall.arena.run_loop import Scoreboard
@@ -51,7 +50,6 @@ class LeagueReport(RunReport):
         return [2 * won + split, 2 * lost + split]
 
     def body(self) -> Iterator[Part]:
-        """See `RunReport`."""
         yield self._ratings()
         found = self.ratings.ratings
         yield ""
@@ -66,7 +64,9 @@ class LeagueReport(RunReport):
             yield self._crosstable(lambda a, b: plus_minus(*self.ratings.difference(a, b)))
             yield ""
             yield Heading("Won – lost (row against column)")
-            yield self._crosstable(self._won_and_lost_cell)
+            yield self._crosstable(
+                lambda a, b: " – ".join(map(str, self.won_and_lost(a, b) or ()))  # "12 – 8"
+            )
         yield from self.unusual_losses()
         yield ""
         yield self.no_verdict or self._neighbours()
@@ -75,7 +75,6 @@ class LeagueReport(RunReport):
             yield "Not all search alike: a rating is the agent's, not its heuristic's."
 
     def body_dict(self) -> dict[str, Any]:
-        """See `RunReport`."""
         order, found = self.order, self.ratings
         return {
             "agents": [entrant_dict(row) for row in self.standings],
@@ -90,7 +89,6 @@ class LeagueReport(RunReport):
 
     @staticmethod
     def live(board: Scoreboard) -> list[Part]:
-        """See `RunReport`."""
         names, ratings = short_names(board.plan.entrants), board.ratings
         table = Table(["", "Agent", "Elo", "± 95 %"], labels=2)
         for place, entrant in enumerate(ratings.ranking(range(len(names))), start=1):
@@ -121,10 +119,6 @@ class LeagueReport(RunReport):
         for place, a in zip(places, self.order, strict=True):
             table.add(place, self.names[a], *("" if a == b else cell(a, b) for b in self.order))
         return table
-
-    def _won_and_lost_cell(self, a: int, b: int) -> str:
-        """Return the games that a won and lost against b, "12 – 8"; "" if they did not meet."""
-        return " – ".join(map(str, self.won_and_lost(a, b) or ()))
 
     def _neighbours(self) -> str:
         """Return a sentence on which neighbours in the ranking differ significantly."""

@@ -17,8 +17,7 @@ from knightfall.arena.report_statistics import (
 from knightfall.arena.results import RunReport
 from knightfall.arena.run_loop import test_of
 from knightfall.display.numbers import count, for_json, interval, mean, percent, plus_minus, signed
-from knightfall.display.report import Part
-from knightfall.display.term_explanations import legend
+from knightfall.display.report import Part, legend
 
 if TYPE_CHECKING:
     from knightfall.arena.plan import Plan
@@ -26,6 +25,10 @@ if TYPE_CHECKING:
     from knightfall.arena.run_loop import Scoreboard
     from knightfall.statistics.pairs import MatchEstimate
     from knightfall.statistics.sprt import Sprt
+
+
+ESTIMATES = ("score", "low", "high", "elo", "elo_error", "nelo", "nelo_error", "los")
+"""The fields of `MatchEstimate` that the report's values include."""
 
 
 class MatchReport(RunReport):
@@ -65,8 +68,11 @@ class MatchReport(RunReport):
             return None
         return self.test.verdict(self.llr)
 
+    def in_one_line(self) -> str:
+        between, elo, games, *_ = _block(self.plan, self.pairs)
+        return f"{between} · {games} · {elo.partition('   nElo')[0].replace('   ', ' ')}"
+
     def body(self) -> Iterator[Part]:
-        """See `RunReport`."""
         yield from _block(self.plan, self.pairs)
         yield ""
         for row in standings(self.results, [0, 1], self.ratings):
@@ -85,7 +91,6 @@ class MatchReport(RunReport):
         yield self.words
 
     def body_dict(self) -> dict[str, Any]:
-        """See `RunReport`."""
         found = self.statistics
         lower, upper = (None, None) if self.test is None else self.test.bounds
         rows = standings(self.results, [0, 1], self.ratings.anchored(1))
@@ -95,14 +100,7 @@ class MatchReport(RunReport):
         return {
             "agents": agents,
             "counts": list(self.pairs),
-            "score": found.score,
-            "low": found.low,
-            "high": found.high,
-            "elo": for_json(found.elo),
-            "elo_error": for_json(found.elo_error),
-            "nelo": for_json(found.nelo),
-            "nelo_error": for_json(found.nelo_error),
-            "los": found.los,
+            **{name: for_json(getattr(found, name)) for name in ESTIMATES},
             "llr": self.llr,
             "lower": lower,
             "upper": upper,
@@ -112,7 +110,6 @@ class MatchReport(RunReport):
 
     @staticmethod
     def live(board: Scoreboard) -> list[Part]:
-        """See `RunReport`."""
         return [*_block(board.plan, board.counts[0]), ""]
 
     @property

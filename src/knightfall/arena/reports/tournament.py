@@ -25,9 +25,8 @@ from knightfall.arena.results import RunReport, Wins
 from knightfall.arena.run_loop import ComparisonRule, verdict
 from knightfall.arena.tournament_plan import command_of, mixture
 from knightfall.display.numbers import NOTHING, count, interval, percent, plus_minus, signed
-from knightfall.display.report import Part
+from knightfall.display.report import Part, legend
 from knightfall.display.table import Table
-from knightfall.display.term_explanations import legend
 
 if TYPE_CHECKING:
     from knightfall.arena.plan import Plan
@@ -92,7 +91,6 @@ class TournamentReport(RunReport):
     # -- the report ------------------------------------------------------------------------
 
     def body(self) -> Iterator[Part]:
-        """See `RunReport`."""
         games = self.standings[0].result.total.games
         if self.course is not None:
             yield _caption(self.plan, self.course, games)
@@ -116,7 +114,6 @@ class TournamentReport(RunReport):
             yield from self._comparisons()
 
     def body_dict(self) -> dict[str, Any]:
-        """See `RunReport`."""
         found = self.ratings.ratings
         course = self.course
         return {
@@ -160,7 +157,7 @@ class TournamentReport(RunReport):
 
     @staticmethod
     def live(board: Scoreboard) -> list[Part]:
-        """Show the course's table once its games are played, and how the comparisons stand."""
+        """See `RunReport`: the course's table after its games, and how the comparisons stand."""
         plan, rule = board.plan, board.rule
         if not isinstance(rule, ComparisonRule):
             return []  # the table of half a tournament is long and says little

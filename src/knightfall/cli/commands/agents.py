@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from knightfall.cli.arena_options import InProcess
 from knightfall.cli.options import (
     BoardSize,
     Chart,
@@ -91,6 +92,7 @@ def grade(
     board: BoardSize = "7x7",
     workers: Workers = None,
     dask: Dask = None,
+    in_process: InProcess = False,
     chart: Chart = None,
     force: Force = False,
     json: Json = False,
@@ -122,8 +124,15 @@ def grade(
     from knightfall.oracle.grade import grade as judge
 
     draw = chart_writer(chart, force)
-    who = agent_named(agent, quiet=json)
-    result = judge(who, openings=openings, seed=seed, board=board, workers=workers, dask=dask)
+    result = judge(
+        agent_named(agent, quiet=json),
+        openings=openings,
+        seed=seed,
+        board=board,
+        workers=workers,
+        dask=dask,
+        in_process=in_process,
+    )
     draw(result)
     print_report(result, json=json)
     if result.partial:

@@ -13,6 +13,7 @@ from knightfall.cli.arena_options import (
     BudgetText,
     Event,
     Generation,
+    InProcess,
     Model,
     Pairs,
     given_test,
@@ -44,6 +45,7 @@ def match(
     beta: Beta = None,
     budget: BudgetText = None,
     generation: Generation = None,
+    in_process: InProcess = False,
 ) -> Event:
     """Play two agents against each other, in pairs of games.
 
@@ -66,6 +68,7 @@ def match(
         "pairs": pairs,
         "sprt": given_test(sprt, alpha, beta, model),
         "budget": budget,
+        "in_process": in_process,
     }
 
 
@@ -141,6 +144,7 @@ def tournament(
             "left; 10ms by default.",
         ),
     ] = None,
+    in_process: InProcess = False,
 ) -> Event:
     """Play the course's tournament until it is decided.
 
@@ -169,6 +173,7 @@ def tournament(
         "num_matches": num_matches,
         "time_limit": time_limit,
         "timer_threshold": timer_threshold,
+        "in_process": in_process,
     }
 
 
@@ -196,6 +201,7 @@ def league(
     ] = None,
     pairs: Pairs = 50,
     budget: BudgetText = None,
+    in_process: InProcess = False,
 ) -> Event:
     """Rate many agents in one list.
 
@@ -218,6 +224,7 @@ def league(
         "gauntlet": gauntlet,
         "until": None if until is None else real(until, wanted),
         "budget": budget,
+        "in_process": in_process,
     }
 
 

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from knightfall.board import Board
 from knightfall.cli.help_format import command_group
-from knightfall.cli.options import BoardName, Dask, Json, Workers, board_named, chosen_map
+from knightfall.cli.options import BoardName, Dask, Json, Workers, chosen_map
 from knightfall.cli.terminal import print_json, print_line, say
 from knightfall.display.numbers import clock, duration, percent
-from knightfall.display.term_explanations import legend
+from knightfall.display.report import legend
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
-    from knightfall.board import Board
     from knightfall.solver.atlas import Survey
 
 atlas = command_group(
@@ -80,7 +80,7 @@ def show(board: BoardName, cell: Placement = None, json: Json = False) -> None:
     """
     from knightfall.solver.atlas import survey
 
-    seen = survey(board_named(board))
+    seen = survey(Board.named(board))
     if cell is not None:
         at = seen.board.cell(cell)
         _show_replies(seen, at, json)
@@ -123,7 +123,8 @@ def _show(seen: Survey) -> None:
     print_line(f"({legend('hunter', 'runner')})", "")
     print_line("winning replies to each first placement:", "")
     counts = [seen.winning_replies(cell) for cell in range(board.cells)]
-    _grid(screen, board, [(f"{count}", _shade(count, counts)) for count in counts])
+    few = min(counts) if min(counts) < max(counts) else None  # the fewest stand out
+    _grid(screen, board, [(f"{one}", "bold red" if one == few else "") for one in counts])
     exceptions = seen.exceptions()
     if not exceptions:
         print_line("", "The hunter wins every opening.")
@@ -168,11 +169,6 @@ def _show_replies(seen: Survey, cell: int, json: bool) -> None:
     _grid(console(), board, cells)
 
 
-def _shade(count: int, counts: list[int]) -> str:
-    """Return the style of a placement; those with the fewest winning replies stand out."""
-    return "bold red" if count == min(counts) < max(counts) else ""
-
-
 def _grid(screen: Any, board: Board, cells: list[tuple[str, str]]) -> None:
     """Print a board with a short text in each cell; `cells` holds texts and styles."""
     from rich.text import Text
@@ -213,11 +209,11 @@ def build(
     import time
 
     from knightfall.display.progress import progress
-    from knightfall.solver.atlas import entries_of, forget
-    from knightfall.solver.atlas_build import Builder, name_of, save, upright, user_file
+    from knightfall.solver.atlas import entries_of, forget, upright_board
+    from knightfall.solver.atlas_build import Builder, name_of, save, user_file
     from knightfall.user_folders import check_output
 
-    there = upright(board_named(board))
+    there = upright_board(Board.named(board))
     map_calls = chosen_map(workers, dask, lambda cells: f"the openings like {cells}")
     file = user_file() if output is None else output
     check_output(file)
@@ -292,7 +288,7 @@ def certify(
     from knightfall.solver.certificate import certify as prove
     from knightfall.user_folders import check_output
 
-    there = board_named(board)
+    there = Board.named(board)
     map_calls = chosen_map(workers, dask, lambda cell: f"the answers to {there.name(cell)}")
     name = f"{there.width}x{there.height}"
     file = Path(f"certificate-{name}.txt") if output is None else output

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -30,13 +29,6 @@ STEP_LIMIT = 20_000_000
 
 LONGEST_LINE = 1000
 """The most bytes in a line of a file of FENs."""
-
-
-class ViewedPlayer(StrEnum):
-    """The player for whom positions are evaluated."""
-
-    w = "w"
-    b = "b"
 
 
 LEARNED = "learned_linear"
@@ -65,7 +57,7 @@ FensFile = Annotated[
     ),
 ]
 For = Annotated[
-    ViewedPlayer | None,
+    Literal["w", "b"] | None,
     typer.Option(
         "--for", help="The player to evaluate for; by default the side to move.", show_default=False
     ),
@@ -121,9 +113,7 @@ def evaluate(
     positions = given if file is None else _from_file(file)
     as_json = json or not (explain or sys.stdout.isatty())
     for where, position in positions:
-        side: Side = (
-            position.to_move if player is None else "w" if player is ViewedPlayer.w else "b"
-        )
+        side = player or position.to_move
         with _named(where):
             values, cut = _measure(evaluators, position, side)
             explained = [shares_of(position, one, side) for one in evaluators if explain]

@@ -1,7 +1,8 @@
-"""``knightfall runs games`` and ``annotate``: list the games of a run; judge a game's moves."""
+"""``knightfall runs games``, ``runs replay`` and ``annotate``: commands about single games."""
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,18 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from knightfall.cli.options import (
+    LAST,
     Json,
     RunName,
     StorePath,
     SvgChart,
     check_svg,
-    find_run,
     reading,
-    some,
     store_path,
     whole_number,
 )
-from knightfall.cli.terminal import INTERRUPTED, console, print_json, print_line, print_report, say
+from knightfall.cli.terminal import (
+    INTERRUPTED,
+    console,
+    print_json,
+    print_line,
+    print_report,
+    say,
+)
+from knightfall.display.numbers import for_json, some
 from knightfall.errors import KnightfallError, nearest
 
 if TYPE_CHECKING:
@@ -28,7 +36,8 @@ if TYPE_CHECKING:
 
     from knightfall.arena.plan import Entrant
     from knightfall.arena.store import StoredGame
-
+    from knightfall.arena.stored_games import PlayedGame
+    from knightfall.position import Side
 
 NUMBERS = 31
 """Width of the columns result, reason and plies, with the gaps between all columns."""
@@ -53,7 +62,7 @@ Limit = Annotated[int | None, whole_number("--limit", "Show at most this many ga
 
 
 def games(
-    run: RunName = "last",
+    run: RunName = LAST,
     won_by: WonBy = None,
     lost_by: LostBy = None,
     reason: Why = None,
@@ -72,20 +81,24 @@ def games(
       knightfall runs games 3 --lost-by AB_Improved --limit 10
       knightfall runs games last --reason timeout --json
     """
+    from knightfall.arena.plan import REASONS
     from knightfall.arena.report_statistics import shortened
+    from knightfall.arena.stored_games import find_run
 
+    if reason is not None and reason not in REASONS:
+        raise KnightfallError(f"--reason {reason!r} is not one of {', '.join(REASONS)}")
     with reading(store) as opened:
         found = find_run(opened, run)
         entrants = found.plan.entrants
         lines = found.games(
             won_by=_numbers(entrants, won_by, "--won-by"),
             lost_by=_numbers(entrants, lost_by, "--lost-by"),
-            reason=_reason(reason),
+            reason=reason,
             limit=limit,
         )
         if json:
             for line in lines:
-                print_json(_json(line, entrants))
+                print_json(_line_json(line, entrants))
             return
         id = max(len("game"), len(f"{found.id}.{found.played}.0"))
         name = max(len("second"), *(len(entrant.name) for entrant in entrants))
@@ -126,15 +139,7 @@ def _numbers(entrants: Sequence[Entrant], who: str | None, option: str) -> list[
     return found
 
 
-def _reason(text: str | None) -> Any:
-    from knightfall.arena.plan import REASONS
-
-    if text is not None and text not in REASONS:
-        raise KnightfallError(f"--reason {text!r} is not one of {', '.join(REASONS)}")
-    return text
-
-
-def _json(line: StoredGame, entrants: Sequence[Entrant]) -> dict[str, Any]:
+def _line_json(line: StoredGame, entrants: Sequence[Entrant]) -> dict[str, Any]:
     return {
         "game": line.id,
         "first": entrants[line.first].name,
@@ -196,3 +201,87 @@ def annotate(
     if annotation.partial:
         say("knightfall: interrupted: not every move is judged")
         raise typer.Exit(INTERRUPTED)
+
+
+# -- replay -----------------------------------------------------------------------------------
+
+
+LONGEST = 3600
+
+
+def _seconds(text: str) -> float:
+    match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|s)", text, re.ASCII)
+    if match:
+        seconds = float(match[1]) / (1000 if match[2] == "ms" else 1)
+        if seconds <= LONGEST:
+            return seconds
+    raise KnightfallError(f"--delay {text!r} is not a time of up to an hour, as in 0.5s or 200ms")
+
+
+StoredName = Annotated[
+    str,
+    typer.Argument(
+        metavar="GAME",
+        help="The game's name, as listed by runs games; last is the first game of the last pair.",
+    ),
+]
+Delay = Annotated[
+    str, typer.Option("--delay", metavar="TIME", help="Time between moves, as in 0.5s or 200ms.")
+]
+
+
+def replay(
+    game: StoredName = LAST, delay: Delay = "0.5s", store: StorePath = None, json: Json = False
+) -> None:
+    """Watch a stored game again.
+
+    Without a name it is the first game of the last pair of the last run.  On a terminal the board
+    is redrawn after each move, with the agent's score for itself, the depth and nodes of its
+    search, and its time if it was measured.  Elsewhere a line is printed for each move.
+
+    \b
+    Examples:
+      knightfall runs replay
+      knightfall runs replay 3.17.0
+      knightfall runs replay last.0.1 --delay 2s
+      knightfall runs replay 3.17.0 --json | knightfall annotate -
+    """
+    from knightfall.arena.stored_games import find_game, scoresheet
+
+    pause = _seconds(delay)
+    with reading(store) as opened:
+        run, pair, which = find_game(opened, game)
+        record = run.pair(pair)
+        played = scoresheet(run.plan, record, which)
+    id = f"{run.id}.{pair}.{which}"
+    if json:
+        print_json(_game_json(id, played, record.task.seats(which)))
+        return
+    from knightfall.cli.game_views import animate, print_moves
+
+    screen = console()
+    if screen.is_terminal:
+        animate(id, played, screen, pause)
+    else:
+        print_moves(played, screen)
+
+
+def _game_json(id: str, played: PlayedGame, agents: dict[Side, str]) -> dict[str, Any]:
+    return {
+        "game": id,
+        "first": agents["w"],
+        "second": agents["b"],
+        **played.to_dict(),
+        "detail": played.tags.get("Detail", ""),
+        "seed": int(played.tags["Seed"]),
+        "thinking": [
+            {
+                "move": report.move,
+                "score": for_json(report.score),
+                "depth": report.depth,
+                "nodes": report.nodes,
+                "seconds": report.seconds or None,
+            }
+            for report in played.reports
+        ],
+    }

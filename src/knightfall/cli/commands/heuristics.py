@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options import Json
+from knightfall.cli.options import BoardSize, Json
 from knightfall.cli.terminal import print_json, print_line, print_report
 from knightfall.display.report import Heading, Part, print_parts
 from knightfall.display.table import Lines, Table, facts
@@ -166,13 +166,9 @@ BROKEN = 1
 Checked = Annotated[
     str, typer.Argument(metavar="HEURISTIC", help="A heuristic's id, or file.py:function.")
 ]
-CheckedBoard = Annotated[
-    str,
-    typer.Option("--board", metavar="WxH", help="The board to examine it on, by width and height."),
-]
 
 
-def check(heuristic: Checked, board: CheckedBoard = "7x7", json: Json = False) -> None:
+def check(heuristic: Checked, board: BoardSize = "7x7", json: Json = False) -> None:
     """Examine a heuristic you have written.
 
     Checks that it is deterministic and finite, raises no errors and always returns, is symmetric if

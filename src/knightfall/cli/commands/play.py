@@ -1,38 +1,44 @@
-"""``knightfall play``: a game against an agent."""
+"""``knightfall play`` and ``watch``: a game against an agent, and one between two agents."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+import random
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from knightfall.board import Board
 from knightfall.cli.help_format import PlainCommand
 from knightfall.cli.options import (
     STARTPOS,
     Json,
     MaybeFen,
+    agent_argument,
     agent_named,
     agent_names,
-    board_named,
     position_named,
+    whole_number,
 )
-from knightfall.cli.terminal import INTERRUPTED, say
+from knightfall.cli.terminal import (
+    INTERRUPTED,
+    console,
+    print_json,
+    report_json,
+    say,
+)
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.sigint import enable_keyboard_interrupt
 
 if TYPE_CHECKING:
-    from knightfall.cli.game_views import GameView
+    from knightfall.agents import Agent
+    from knightfall.cli.game_views import JsonView, TerminalView
     from knightfall.cli.interactive_game import InteractiveGame
+    from knightfall.position import Position, Side
+    from knightfall.search.budget import Report
 
 OPPONENT = "alphabeta(improved, depth=3)"
-
-
-class Seat(StrEnum):
-    """Whether the person moves first or second."""
-
-    first = "first"
-    second = "second"
 
 
 class PlayCommand(PlainCommand):
@@ -49,7 +55,7 @@ class PlayCommand(PlainCommand):
 
 
 As = Annotated[
-    Seat | None,
+    Literal["first", "second"] | None,
     typer.Option(
         "--as",
         help="Whether you are the first or the second player; first by default.",
@@ -112,6 +118,7 @@ def play(
       knightfall play --against random --board 4x4
       knightfall play --resume
     """
+    from knightfall.cli.game_views import JsonView, TerminalView
     from knightfall.cli.interactive_game import InteractiveGame, load
 
     if resume is not None and (fen or board or seat or against):
@@ -131,11 +138,11 @@ def play(
             _ask_for_code(game, json)
     else:
         if board is not None:
-            fen = board_named(board).text
+            fen = Board.named(board).text
         start = position_named(STARTPOS if fen is None else fen)
         agent = agent_named(against or OPPONENT, quiet=json)
-        game = InteractiveGame([start], "b" if seat is Seat.second else "w", agent)
-    _run(game, _view(json))
+        game = InteractiveGame([start], "b" if seat == "second" else "w", agent)
+    _run(game, JsonView() if json else TerminalView())
 
 
 play.command_class = PlayCommand  # type: ignore[attr-defined]
@@ -163,20 +170,10 @@ def _ask_for_code(game: InteractiveGame, json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _view(json: bool) -> GameView:
-    if json:
-        from knightfall.cli.game_views import JsonView
-
-        return JsonView()
-    from knightfall.cli.game_views import TerminalView
-
-    return TerminalView()
-
-
 # -- the game ------------------------------------------------------------------------------------
 
 
-def _run(game: InteractiveGame, view: GameView) -> None:
+def _run(game: InteractiveGame, view: JsonView | TerminalView) -> None:
     from knightfall.agents.remote_player import player
 
     keeper = _Keeper(game)
@@ -216,7 +213,7 @@ def _run(game: InteractiveGame, view: GameView) -> None:
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _turn(game: InteractiveGame, view: GameView) -> bool:
+def _turn(game: InteractiveGame, view: JsonView | TerminalView) -> bool:
     """Ask for input until the game changes; return False if the player leaves."""
     while True:
         word = view.ask().strip().lower()
@@ -277,3 +274,83 @@ class _Keeper:
             self._game.file.unlink(missing_ok=True)
             return True
         return False
+
+
+# -- watch ------------------------------------------------------------------------------------
+
+
+First = Annotated[str, agent_argument("FIRST", "The first player, N.")]
+Second = Annotated[str, agent_argument("SECOND", "The second player, n.")]
+Seed = Annotated[
+    int, whole_number("--seed", "Seed of the placement, and of agents that name no seed.", least=0)
+]
+
+
+def watch(
+    first: First, second: Second, fen: MaybeFen = None, seed: Seed = 0, json: Json = False
+) -> None:
+    """Watch two agents play each other.
+
+    Without a FEN the knights are placed at random, from the seed.
+
+    \b
+    Examples:
+      knightfall watch AB_Improved MM_Open
+      knightfall watch "id(bfs_reach, nodes=2500)" "greedy(improved)" --seed 7
+      knightfall watch random random 5x5 --json
+    """
+    from knightfall.agents.remote_player import players as ready
+    from knightfall.cli.game_views import introduce, print_move, print_result
+    from knightfall.notation import RESIGNED, Scoresheet
+    from knightfall.position import other
+
+    start = _placement(seed) if fen is None else position_named(fen)
+    players: dict[Side, Agent] = {
+        "w": _player(first, seed, quiet=json),
+        "b": _player(second, seed, quiet=json or first == second),
+    }
+    asked = dict(zip(players, ready(players.values(), start.board), strict=True))
+    screen = None if json else console()
+    if screen is not None:
+        introduce(screen, start, players)
+    position, resigned = start, False
+    reports: list[Report] = []
+    while position.winner is None:
+        side = position.to_move
+        try:
+            report = asked[side].analyse(position)
+        except AgentFailure as failure:
+            if failure.reason != "forfeit":
+                raise
+            resigned = True
+            break
+        position = position.play(report.move)
+        reports.append(report)
+        if screen is not None:
+            print_move(screen, len(reports), side, report)
+    moves = [report.move for report in reports]
+    ended = (other(position.to_move), RESIGNED) if resigned else ()
+    game = Scoresheet.played(start, moves, *ended)
+    if screen is not None:
+        print_result(screen, game, players)
+    else:
+        who = {"first": str(players["w"]), "second": str(players["b"])}
+        print_json({**who, **game.to_dict(), "thinking": [report_json(one) for one in reports]})
+
+
+def _player(text: str, seed: int, *, quiet: bool) -> Agent:
+    """Return the agent of a string, with this seed unless the string names one."""
+    agent = agent_named(text, quiet=quiet)
+    if not re.search(r"[(,]\s*seed\s*=", text):
+        agent = replace(agent, seed=seed)
+    return agent
+
+
+def _placement(seed: int) -> Position:
+    from knightfall.position import Position
+
+    rng = random.Random(seed)
+    position = Position.start()
+    for _ in range(2):
+        position = position.play(rng.choice(position.legal_moves))
+    return replace(position, last=None)

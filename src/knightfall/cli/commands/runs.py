@@ -1,44 +1,35 @@
-"""``knightfall runs``: the runs in a store, listed, reported, drawn and deleted.
+"""``knightfall runs``: the runs in a store, listed, reported, drawn, exported and deleted.
 
-`games`, `replay`, `export`, `import_` and `backup` have modules of their own.
+The commands about single games, `games` and `replay`, are in `games.py`.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.commands.export import backup, export, import_
-from knightfall.cli.commands.games import games
-from knightfall.cli.commands.replay import replay
+from knightfall.cli.commands.games import games, replay
 from knightfall.cli.help_format import PlainGroup, command_group
 from knightfall.cli.options import (
-    FEW,
     LAST,
+    Force,
     Json,
     RunName,
     StorePath,
-    find_run,
     reading,
-    some,
     store_path,
 )
-from knightfall.cli.terminal import print_json, print_line, say
-from knightfall.display.numbers import count
-from knightfall.display.term_explanations import legend
-from knightfall.errors import KnightfallError
+from knightfall.cli.terminal import BAD_INPUT, print_json, print_line, say
+from knightfall.display.numbers import count, some
+from knightfall.display.progress import progress
+from knightfall.errors import KnightfallError, nearest
 
 if TYPE_CHECKING:
     from knightfall.arena.store import RunInfo
-
-
-HASH = 7
-"""Number of shown characters of a file's hash."""
 
 
 class RunsGroup(PlainGroup):
@@ -79,69 +70,30 @@ def list_runs(store: StorePath = None, json: Json = False) -> None:
     A run is not finished while it is being played, or after it was stopped: to continue it, repeat
     the command that began it.  Submissions of the course are named with their paths and clocks.  If
     runs of the same agents differ in a file of yours, a short hash of that file tells them apart.
+    A damaged run is not listed: a line names it, and the exit code is 2.
 
     \b
     Examples:
       knightfall runs
       knightfall runs list --store course.sqlite --json
     """
+    from knightfall.arena.reports import RunList
     from knightfall.display.report import print_parts
-    from knightfall.display.table import Lines, Table
 
+    refused: list[tuple[int, str]] = []
     with reading(store) as opened:
-        found, path = opened.runs(), opened.file.path
+        found = opened.runs(lambda id, error: refused.append((id, str(error))))
+        path = opened.file.path
     if json:
-        print_json({"store": str(path), "runs": [_as_json(info) for info in found]})
-        return
-    if not found:
+        print_json({"store": str(path), **RunList(found, refused).to_dict()})
+    elif found:
+        print_parts(RunList(found).parts())
+    elif not refused:
         raise KnightfallError(f"no runs yet in {path}")
-    table = Table(["run", "kind", "agents", "outcome", "board", "pairs", "begun"], labels=4)
-    for info in found:
-        pairs = f"{info.played:,}" if info.finished else f"{info.played:,}/{info.total:,}"
-        board = info.board.replace("x", "×")
-        outcome = (info.verdict or "finished") if info.finished else "not finished"
-        agents = Lines([some(info.names) + _edition(info, found), *_submissions(info)])
-        table.add(str(info.id), info.kind, agents, outcome, board, pairs, _here(info.created))
-    print_parts([table, "", legend("pair")])
-
-
-def _as_json(info: RunInfo) -> dict[str, Any]:
-    from knightfall.agents import submissions
-
-    return {**asdict(info), "submissions": [one._asdict() for one in submissions(info.agents)]}
-
-
-def _submissions(info: RunInfo) -> list[str]:
-    """Return the paths of the first few submissions that have other names, one a line."""
-    from knightfall.agents import submissions
-
-    named = zip(info.names, info.agents, strict=True)
-    found = [str(one) for one in submissions(agent for name, agent in named if name != agent)]
-    more = [f"and {count(len(found) - FEW, 'more submission')}"] if len(found) > FEW else []
-    return found[:FEW] + more
-
-
-def _edition(info: RunInfo, found: Sequence[RunInfo]) -> str:
-    """Return names and hashes of the run's files that differ in other runs of the same agents."""
-    others = [other.files for other in found if other.names == info.names]
-    edited = [
-        f"{PurePath(path).name} {hash[:HASH]}"
-        for path, hash in info.files.items()
-        if any(files.get(path, hash) != hash for files in others)
-    ]
-    return f" ({', '.join(edited)})" if edited else ""
-
-
-def _here(time: str) -> str:
-    """Return a stored time in the local time zone, with the year if it is not the current one."""
-    from datetime import datetime
-
-    try:
-        here = datetime.fromisoformat(time).astimezone()
-    except ValueError:
-        return time
-    this_year = here.year == datetime.now().year
-    return here.strftime("%d %b %H:%M" if this_year else "%d %b %Y")
+    for line in RunList((), refused).refusals():
+        say(f"knightfall: {line}")
+    if refused:
+        raise typer.Exit(BAD_INPUT)
 
 
 # -- show -------------------------------------------------------------------------------------
@@ -158,6 +110,7 @@ def show(run: RunName = LAST, store: StorePath = None, json: Json = False) -> No
       knightfall runs show 3 --json
     """
     from knightfall.arena.reports import report_on
+    from knightfall.arena.stored_games import find_run
     from knightfall.cli.terminal import print_report
 
     with reading(store) as opened:
@@ -185,7 +138,6 @@ Output = Annotated[
         "run-7-ratings.svg. By default the current folder.",
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 
 
 def plot(
@@ -210,6 +162,7 @@ def plot(
     from knightfall.arena.chart_style import save, writable
     from knightfall.arena.charts import charts_to_draw, draw
     from knightfall.arena.results import results
+    from knightfall.arena.stored_games import find_run
 
     folder, file = _split(output)
     with reading(store) as opened:
@@ -242,11 +195,158 @@ def _split(output: str | None) -> tuple[Path, Path | None]:
 
     if output is None:
         return Path(), None
-    path = Path(output).expanduser()
+    path = Path(os.path.expanduser(output))
     if output.endswith("/") or path.is_dir() or not path.suffix:
         return path, None
     format_of(path)
     return path.parent, path
+
+
+# -- export -----------------------------------------------------------------------------------
+
+
+Format = Annotated[
+    str, typer.Option("--format", metavar="F", help="Format: csv, jsonl, parquet or text.")
+]
+ExportOutput = Annotated[
+    Path | None,
+    typer.Option("--output", metavar="FILE", help="Write to this file instead of stdout."),
+]
+
+
+def export(
+    run: RunName = LAST,
+    *,
+    format: Format,
+    output: ExportOutput = None,
+    force: Force = False,
+    store: StorePath = None,
+) -> None:
+    """Write a run to a file for other programs.
+
+    csv has a line per game; parquet the same with the numbers of every move, and needs --output;
+    jsonl has a line per pair and everything that is stored: knightfall runs import reads it back;
+    text has tags and numbered moves, for people.
+
+    \b
+    Examples:
+      knightfall runs export --format csv > games.csv
+      knightfall runs export 3 --format jsonl --output run3.jsonl
+      knightfall runs export 3 --format parquet --output run3.parquet
+    """
+    from knightfall.arena.export_run import FORMATS, export_lines, export_parquet
+    from knightfall.arena.stored_games import find_run
+    from knightfall.user_folders import atomic_writer, check_output
+
+    if format not in FORMATS:
+        raise KnightfallError(
+            f"--format {format!r} is not one of {', '.join(FORMATS)}{nearest(format, FORMATS)}"
+        )
+    if format == "parquet" and output is None:
+        raise KnightfallError("--format parquet needs a file: add --output FILE")
+    if output is not None:
+        check_output(output, force=force)
+    with reading(store) as opened:
+        found = find_run(opened, run)
+        if output is None:
+            sys.stdout.writelines(export_lines(found, format))
+            return
+        with progress("pairs", found.played) as tell, atomic_writer(output) as file:
+            if format == "parquet":
+                export_parquet(found, file, tell)
+            else:
+                file.writelines(line.encode() for line in export_lines(found, format, tell))
+
+
+# -- import -----------------------------------------------------------------------------------
+
+
+RunFileName = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="A file that the command 'runs export --format jsonl' has written."
+    ),
+]
+Again = Annotated[
+    bool, typer.Option("--again", help="Add the run even if the same run is in the store.")
+]
+
+
+def import_(
+    file: RunFileName, again: Again = False, store: StorePath = None, json: Json = False
+) -> None:
+    """Add a run from a file to the store.
+
+    Every game is replayed first; if anything is wrong with one of them, nothing is stored.  To
+    continue a run that was not finished, repeat the command that began it.
+
+    \b
+    Examples:
+      knightfall runs import run3.jsonl
+      knightfall runs import run3.jsonl --store course.sqlite
+    """
+    from knightfall.arena.import_run import RunFile, import_run
+    from knightfall.arena.store import Store
+
+    expected = RunFile(file).head.pairs
+    with Store.open(store_path(store)) as opened:
+        with progress("pairs", expected) as tell:
+            run = import_run(opened, file, again=again, on_progress=tell)
+        names = [entrant.name for entrant in run.plan.entrants]
+        pairs, id = run.played, run.id
+    if json:
+        print_json({"run": id, "pairs": pairs})
+    else:
+        print_line(f"Run {id}: {run.plan.kind} of {some(names)}, {count(pairs, 'pair')}.")
+
+
+# -- backup -----------------------------------------------------------------------------------
+
+
+CopyName = Annotated[
+    Path,
+    typer.Argument(metavar="FILE", help="The file to write the backup to.", show_default=False),
+]
+
+
+def backup(
+    file: CopyName, force: Force = False, store: StorePath = None, json: Json = False
+) -> None:
+    """Copy the whole store to a file.
+
+    SQLite makes the copy, which is complete even while runs are being played or after one was
+    killed.  The copy is a store: read it with --store FILE, or use it to replace a lost one.
+
+    \b
+    Examples:
+      knightfall runs backup arena-monday.sqlite
+      knightfall runs backup /mnt/usb/course.sqlite --store course.sqlite --force
+    """
+    from knightfall.arena.export_run import back_up
+    from knightfall.arena.store import Store
+
+    with reading(store) as opened, progress() as shown:
+        source = opened.file.path
+        target = back_up(
+            opened,
+            file,
+            force=force,
+            on_progress=lambda left, of: shown.say(f"{of - left:,} of {of:,} pages copied"),
+        )
+    with Store.open(target, read_only=True) as copy:
+        damaged: list[int] = []
+        runs = copy.runs(lambda id, _: damaged.append(id))
+    if damaged:
+        damage = count(len(damaged), "damaged run")
+        say(f"knightfall: {damage} also copied as it is, and not counted")
+    games = 2 * sum(info.played for info in runs)
+    size = target.stat().st_size
+    if json:
+        facts = {"store": str(source), "file": str(target), "runs": len(runs), "games": games}
+        print_json({**facts, "bytes": size})
+    else:
+        told = f"{count(len(runs), 'run')}, {count(games, 'game')}, {size / 1e6:,.1f} MB"
+        print_line(f"{told} copied to {target}")
 
 
 # -- delete -----------------------------------------------------------------------------------
@@ -268,13 +368,14 @@ def delete(run: RunName, yes: Yes = False, store: StorePath = None, json: Json =
       knightfall runs delete last --yes
     """
     from knightfall.arena.store import Store
+    from knightfall.arena.stored_games import find_run
 
     with reading(store) as opened:  # reading never creates a store that is missing
         if yes and run.isdecimal():  # a damaged run cannot be looked up, but deleted
             id = int(run)
         else:
             id = find_run(opened, run).id
-            info = next(info for info in opened.runs() if info.id == id)
+            info = next(info for info in opened.runs(lambda *_: None) if info.id == id)
             if not yes and not _confirmed(info):
                 say("knightfall: nothing was deleted")
                 raise typer.Exit(1)

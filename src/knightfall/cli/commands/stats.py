@@ -25,9 +25,8 @@ from knightfall.cli.help_format import PlainGroup, command_group
 from knightfall.cli.options import Json, whole
 from knightfall.cli.terminal import print_json
 from knightfall.display.numbers import for_json, percent
-from knightfall.display.report import print_parts
+from knightfall.display.report import legend, print_parts
 from knightfall.display.table import Table, facts
-from knightfall.display.term_explanations import legend
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
@@ -294,20 +293,12 @@ def plan(
 
 
 def _show(test: Sprt, share: float, plans: list[SprtForecast]) -> None:
-    unit = "nElo" if test.model == "normalized" else "Elo"
-    titles = [f"true {unit}", "passes", "pairs", "games"]
-    if test.model == "normalized":
-        titles.insert(1, "Elo")
-    table = Table(titles, labels=0)
+    normalized = test.model == "normalized"
+    unit, elo = ("nElo", ["Elo"]) if normalized else ("Elo", [])
+    table = Table([f"true {unit}", *elo, "passes", "pairs", "games"], labels=0)
     for each in plans:
-        row = [
-            f"{each.true_elo:g}",
-            percent(each.passes),
-            f"{each.pairs:,.0f}",
-            f"{2 * each.pairs:,.0f}",
-        ]
-        if test.model == "normalized":
-            row.insert(1, shown(each.elo))
+        row = [f"{each.true_elo:g}", *([shown(each.elo)] if normalized else [])]
+        row += [percent(each.passes), f"{each.pairs:,.0f}", f"{2 * each.pairs:,.0f}"]
         table.add(*(text.replace("-", "−") for text in row))
     said = (
         f"H0: {test.elo0:g} {unit}, H1: {test.elo1:g} {unit}, alpha {test.alpha:g}, "
@@ -315,7 +306,7 @@ def _show(test: Sprt, share: float, plans: list[SprtForecast]) -> None:
             "-", "−"
         )
     )
-    terms = ["pair", "nElo"] if test.model == "normalized" else ["pair"]
+    terms = ["pair", "nElo"] if normalized else ["pair"]
     print_parts([said, "", table, "", legend(*terms)])
 
 

@@ -18,50 +18,48 @@ Mark = Literal["ok", "wrong", "warning", "skipped"]
 Kind = Literal["minimax", "alphabeta"]
 
 KINDS: tuple[Kind, ...] = ("minimax", "alphabeta")
-NO_MOVE = (-1, -1)
 LONGEST = 4000
 """Maximum characters of one text in a report."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """A check, made only if the checks in `needs` pass; `about` is the search it belongs to."""
+    """A check, made only if the file loads and the checks in `needs` pass.
+
+    `about` is the search that it belongs to.
+    """
 
     id: str
     name: str
-    needs: tuple[str, ...] = ()
     about: Kind | None = None
+    needs: tuple[str, ...] = ()
 
 
 CHECKS = (
     Check("load", "file loads"),
-    Check("interface", "interface", ("load",)),
-    Check("scores", "scores", ("load",)),
-    Check("minimax-values", "minimax: best moves", ("load",), "minimax"),
-    Check("minimax-timeout", "minimax: timeout", ("load",), "minimax"),
-    Check("minimax-get-move", "minimax: get_move", ("load", "minimax-timeout"), "minimax"),
-    Check("minimax-no-moves", "minimax: no moves", ("load",), "minimax"),
-    Check("alphabeta-values", "alphabeta: best moves", ("load",), "alphabeta"),
-    Check("alphabeta-pruning", "alphabeta: pruning", ("load", "alphabeta-values"), "alphabeta"),
-    Check("alphabeta-timeout", "alphabeta: timeout", ("load",), "alphabeta"),
-    Check("alphabeta-get-move", "alphabeta: get_move", ("load", "alphabeta-timeout"), "alphabeta"),
-    Check(
-        "alphabeta-deepening",
-        "alphabeta: deepening",
-        ("load", "alphabeta-timeout", "alphabeta-get-move"),
-        "alphabeta",
-    ),
-    Check("alphabeta-no-moves", "alphabeta: no moves", ("load",), "alphabeta"),
-    Check("resigning", "never resigns", ("load",)),
-)
+    Check("interface", "interface"),
+    Check("scores", "scores"),
+    Check("minimax-values", "minimax: best moves", "minimax"),
+    Check("minimax-timeout", "minimax: timeout", "minimax"),
+    Check("minimax-get-move", "minimax: get_move", "minimax", ("minimax-timeout",)),
+    Check("minimax-no-moves", "minimax: no moves", "minimax"),
+    Check("alphabeta-values", "alphabeta: best moves", "alphabeta"),
+    Check("alphabeta-pruning", "alphabeta: pruning", "alphabeta", ("alphabeta-values",)),
+    Check("alphabeta-timeout", "alphabeta: timeout", "alphabeta"),
+    Check("alphabeta-get-move", "alphabeta: get_move", "alphabeta", ("alphabeta-timeout",)),
+    Check("alphabeta-deepening", "alphabeta: deepening", "alphabeta",
+          ("alphabeta-timeout", "alphabeta-get-move")),
+    Check("alphabeta-no-moves", "alphabeta: no moves", "alphabeta"),
+    Check("resigning", "never resigns"),
+)  # fmt: skip
 
 SUCCESSOR_CHECKS = (
     CHECKS[0],
-    Check("player", "interface", ("load",)),
-    Check("actions", "legal actions", ("load", "player")),
-    Check("ends", "near the end", ("load", "player", "actions")),
-    Check("games", "whole games", ("load", "player", "actions")),
-    Check("further", "deepening", ("load", "player", "actions")),
+    Check("player", "interface"),
+    Check("actions", "legal actions", needs=("player",)),
+    Check("ends", "near the end", needs=("player", "actions")),
+    Check("games", "whole games", needs=("player", "actions")),
+    Check("further", "deepening", needs=("player", "actions")),
 )
 """The checks of a submission for the successor's 11×9 game."""
 
@@ -91,10 +89,6 @@ class Outcome:
     fen: str = ""
     trace: tuple[str, ...] = ()
     fatal: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the outcome as JSON-compatible values."""
-        return asdict(self)
 
 
 class Shown(Protocol):
@@ -176,7 +170,7 @@ SIGNS: dict[Mark, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Examination(Displayable):
     """The outcomes of all checks, and the beginning and length of the submission's output."""
 
@@ -187,6 +181,8 @@ class Examination(Displayable):
     outcomes: tuple[Outcome, ...]
     printed: str = ""
     printed_bytes: int = 0
+    seconds: float | None = field(default=None, compare=False)
+    """The time that the checks took."""
 
     @property
     def passed(self) -> bool:
@@ -212,15 +208,15 @@ class Examination(Displayable):
         yield Heading(_fit(self.path))
         yield from _wrapped(f"generation {self.generation}: {self.why}", "", "  ")
         yield ""
-        names = {id: check.name for id, check in BY_ID.items()}
         for outcome in self.outcomes:
             short = printable(" ".join(outcome.short.split()))
-            yield _fit(f"{_sign(outcome.mark)} {names[outcome.id]:<{NAMES}}{short}")
+            yield _fit(f"{_sign(outcome.mark)} {BY_ID[outcome.id].name:<{NAMES}}{short}")
         for outcome in self.outcomes:
             if outcome.mark in ("wrong", "warning"):
                 yield ""
-                yield Heading(_fit(f"{_sign(outcome.mark)} {names[outcome.id]}: {outcome.short}"))
-                yield from _explained(outcome)
+                name = BY_ID[outcome.id].name
+                yield Heading(_fit(f"{_sign(outcome.mark)} {name}: {outcome.short}"))
+                yield from explained(outcome)
         if self.printed_bytes:
             yield ""
             yield from _wrapped(
@@ -228,9 +224,11 @@ class Examination(Displayable):
                 + " ".join(self.printed[:PRINTED].split())
             )
         yield ""
-        yield self._sum()
+        yield self.totals
 
-    def _sum(self) -> str:
+    @property
+    def totals(self) -> str:
+        """Return the numbers of checks, as in "11 of 14 checks passed, 2 failed, 1 warning"."""
         counts = {mark: sum(o.mark == mark for o in self.outcomes) for mark in SIGNS}
         parts = [f"{self.tally} checks passed"]
         parts += [f"{counts['wrong']} failed"] if counts["wrong"] else []
@@ -246,7 +244,7 @@ class Examination(Displayable):
             "generation": self.generation,
             "why": self.why,
             "ok": self.passed,
-            "checks": [outcome.to_dict() for outcome in self.outcomes],
+            "checks": [asdict(outcome) for outcome in self.outcomes],
             "printed": self.printed[:PRINTED],
             "printed_bytes": self.printed_bytes,
         }
@@ -270,7 +268,7 @@ def _wrapped(text: str, first: str = "  ", then: str = "  ") -> Iterator[str]:
     yield from (line.replace(_HELD, " ") for line in lines)
 
 
-def _explained(outcome: Outcome) -> Iterator[str]:
+def explained(outcome: Outcome) -> Iterator[str]:
     """Yield the lines that explain an outcome: why, expected, got, traceback, position."""
     for text in outcome.why:
         yield from _wrapped(text)

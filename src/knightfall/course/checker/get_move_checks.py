@@ -13,12 +13,21 @@ from typing import Any
 
 from knightfall.course.board_common import Cell
 from knightfall.course.checker.check_report import Finding, Kind
-from knightfall.course.checker.fixtures import EARLY, LATE, LOST, MIDDLE, NEAR_THE_END, TIES, Place
-from knightfall.course.checker.recording_board import CALL_MILLIS, Clock, Watch
+from knightfall.course.checker.recording_board import (
+    CALL_MILLIS,
+    EARLY,
+    LATE,
+    LOST,
+    MIDDLE,
+    NEAR_THE_END,
+    TIES,
+    Clock,
+    Place,
+    Watch,
+)
 from knightfall.course.checker.submission_api import WAYS, Subject, is_move, is_no_move, shown
-from knightfall.course.checker.textbook_search import values_of_moves
 from knightfall.course.scores import improved_score
-from knightfall.course.source_lines import Returned
+from knightfall.course.submission_player import Returned
 
 THRESHOLD = 10.0
 """Milliseconds before the end at which the course's players stop."""
@@ -354,7 +363,6 @@ def plays_on(subject: Subject, kinds: list[Kind]) -> str:
     if not given_up:
         return "still moves where every move loses"
     shown_place, shown_answer = next(iter(given_up.values()))
-    assert set(values_of_moves(shown_place.board("r"), 2, improved_score).values()) == {-inf}
     why = [
         "Every move loses here against best play, but the opponent may err. Called with "
         "improved_score, the tournament's first score:"

@@ -1,8 +1,8 @@
 """The games of a class on 7×7: the plans, and how they are played.
 
-Each submission has a plan against the course's opponents and one against some classmates.  A
-submission that is handed in again changes only its own plans and those of the classmates that meet
-it.  All other runs are found in the store and not played again.
+Each submission has a plan against the course's opponents, and each two classmates that meet have
+one.  So a submission that is new or was handed in again changes no other plan than its own: all
+other games are found in the store and not played again.
 """
 
 from __future__ import annotations
@@ -12,12 +12,21 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 from knightfall.agents import COURSE, cached_agent
 from knightfall.arena import engine_version
 from knightfall.arena.api import combined_plan, from_snapshot
-from knightfall.arena.plan import Entrant, Match, Plan, enter, files_of, tournament_matches
-from knightfall.arena.run_loop import Scoreboard, play_to_end
+from knightfall.arena.plan import (
+    Entrant,
+    Match,
+    PairRecord,
+    Plan,
+    enter,
+    files_of,
+    tournament_matches,
+)
 from knightfall.arena.run_options import Notice
 from knightfall.arena.snapshot import as_played
 from knightfall.arena.store import Run, Store
@@ -28,11 +37,15 @@ from knightfall.course.generations import all_generations
 from knightfall.course.trial.game_judging import kind_of, never_moved
 from knightfall.course.trial.successor_games import SAMPLES
 from knightfall.display.progress import progress
-from knightfall.errors import AgentFailure
+from knightfall.errors import AgentFailure, KnightfallError, RunnerFailure
 from knightfall.isolation.parallel_map import RunnerOptions
+from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.position import Position
 from knightfall.processor_cores import cores
 from knightfall.user_files import original_paths
+
+if TYPE_CHECKING:
+    from knightfall.arena.runner import Runner
 
 # -- plans -------------------------------------------------------------------------------------
 
@@ -118,17 +131,15 @@ def own_plan(student: Student, conditions: Conditions, pairs: int | None = None)
 
 
 def classmates_plans(students: Sequence[Student], conditions: Conditions) -> list[Plan]:
-    """Return the plans of the games among classmates, paired by `circle`."""
+    """Return a plan for each two classmates that meet."""
     plans = []
-    for place, followers in enumerate(circle(len(students), conditions.classmates)):
-        if not followers:
-            continue
-        entrants = tuple(entrant_of(students[number], conditions) for number in (place, *followers))
+    for couple in couples(len(students), conditions.classmates):
+        entrants = tuple(entrant_of(students[number], conditions) for number in couple)
         plans.append(
             Plan(
                 kind="league",
                 entrants=entrants,
-                matches=tuple(Match(0, other) for other in range(1, len(entrants))),
+                matches=(Match(0, 1),),
                 pairs=conditions.pairs,
                 seed=conditions.seed,
                 files=files_of(entrants),
@@ -136,6 +147,15 @@ def classmates_plans(students: Sequence[Student], conditions: Conditions) -> lis
             )
         )
     return plans
+
+
+def couples(people: int, wanted: int) -> list[tuple[int, int]]:
+    """Return the pairings of `circle`, the lower number first.
+
+    The order of two people never changes when others join, so their games remain the same.
+    """
+    pairings = ((one, other) for one, met in enumerate(circle(people, wanted)) for other in met)
+    return [(min(pairing), max(pairing)) for pairing in pairings]
 
 
 def circle(people: int, wanted: int) -> list[list[int]]:
@@ -218,77 +238,101 @@ def _brief(detail: str, agent: str) -> str:
     return detail.replace(f"{agent} ", "").replace(f"{agent}: ", "")
 
 
-class Season:
-    """The runs of a class on 7×7: each student against the opponents, and among classmates."""
+def play_season(
+    students: Sequence[Student],
+    conditions: Conditions,
+    store: Store,
+    options: RunnerOptions,
+    notice: Notice,
+    show: bool,
+) -> tuple[list[Student], dict[str, Run], list[Run]]:
+    """Play all games that are not in the store yet; after Ctrl-C the finished ones are kept.
 
-    def __init__(
-        self,
-        students: Sequence[Student],
-        conditions: Conditions,
-        store: Store,
-        options: RunnerOptions,
-    ) -> None:
-        self.students = list(students)
-        self.conditions, self.store, self.options = conditions, store, options
-        self.own: dict[str, Run] = {}
-        self.among: list[Run] = []
+    In the first round each submission plays a pair against each opponent; those that never move or
+    finish are then excluded.  Return the students with their problems, the runs against the
+    opponents by the student's name, and the runs among classmates.
+    """
+    conduct = partial(_conduct, store=store, options=options, notice=notice, show=show)
+    playing = [student for student in students if not student.problem]
+    first = conduct([own_plan(one, conditions, 1) for one in playing], "games of the first round")
+    after = {one.name: _after(one, run) for one, run in zip(playing, first, strict=True)}
+    students = [after.get(student.name, student) for student in students]
+    playing = [student for student in students if not student.problem]
+    own = [own_plan(student, conditions) for student in playing]
+    runs = conduct([*own, *classmates_plans(playing, conditions)], "games")
+    named = zip((student.name for student in playing), runs, strict=False)
+    return students, dict(named), runs[len(own) :]
 
-    def play(self, notice: Notice, show: bool) -> None:
-        """Play all games that are not in the store yet; after Ctrl-C the finished ones are kept."""
-        self._first_round(notice, show)
-        self._all_rounds(notice, show)
 
-    @property
-    def playing(self) -> list[Student]:
-        """Return the students without a problem."""
-        return [student for student in self.students if not student.problem]
+def _after(student: Student, run: Run) -> Student:
+    """Return a student after the first round, with a problem if the submission is excluded."""
+    idle = never_moved(run, [0]).get(0)
+    problem = hopeless(run) if idle is None else idle.words
+    return replace(student, problem=problem, never_moved=idle)
 
-    def _first_round(self, notice: Notice, show: bool) -> None:
-        """Play a pair against each opponent; exclude submissions that never move or finish."""
-        plans = [own_plan(student, self.conditions, 1) for student in self.playing]
-        runs = self._conduct(plans, "games of the first round", notice, show)
-        found = dict(zip((student.name for student in self.playing), runs, strict=True))
-        for place, student in enumerate(self.students):
-            if student.name in found:
-                run = found[student.name]
-                idle = never_moved(run, [0]).get(0)
-                problem = hopeless(run) if idle is None else idle.words
-                self.students[place] = replace(student, problem=problem, never_moved=idle)
 
-    def _all_rounds(self, notice: Notice, show: bool) -> None:
-        playing = self.playing
-        own = [own_plan(student, self.conditions) for student in playing]
-        among = classmates_plans(playing, self.conditions)
-        runs = self._conduct([*own, *among], "games", notice, show)
-        self.own = dict(zip((student.name for student in playing), runs, strict=False))
-        self.among = runs[len(own) :]
-
-    def _conduct(self, plans: Sequence[Plan], what: str, notice: Notice, show: bool) -> list[Run]:
-        """Play the plans one after the other with the same workers; return their runs."""
-        engine, versions = engine_version.engine(), engine_version.versions()
-        runs = [self.store.begin(plan, engine, versions) for plan in plans]
-        if all(run.finished for run in runs):
-            return runs
-        total, before = sum(plan.total for plan in plans), sum(run.played for run in runs)
-        done = [run.played for run in runs]
-        ahead = _Ahead(runs, done, min(cores(), self.options.workers or cores()) or 1)
-        with (
-            from_snapshot(self.options, combined_plan(plans), notice) as runner,
-            progress(what, 2 * total, done=2 * before, after=0.0 if show else 1e9) as tell,
-        ):
-            tell.ahead = ahead.seconds
-
-            for place, run in enumerate(runs):
-                if run.finished:
-                    continue
-                start = done[place]
-
-                def on_pairs(board: Scoreboard, place: int = place, start: int = start) -> None:
-                    done[place] = start + board.fresh
-                    tell(2 * sum(done))
-
-                play_to_end(run, runner, on_pairs)
+def _conduct(
+    plans: Sequence[Plan],
+    what: str,
+    store: Store,
+    options: RunnerOptions,
+    notice: Notice,
+    show: bool,
+) -> list[Run]:
+    """Play the plans one after the other with the same workers; return their runs."""
+    engine, versions = engine_version.engine(), engine_version.versions()
+    runs = [store.begin(plan, engine, versions) for plan in plans]
+    if all(run.finished for run in runs):
         return runs
+    done = [run.played for run in runs]
+    ahead = _Ahead(runs, done, min(cores(), options.workers or cores()) or 1)
+    total = 2 * sum(plan.total for plan in plans)
+    with (
+        from_snapshot(options, combined_plan(plans), notice) as runner,
+        progress(what, total, done=2 * sum(done), after=0.0 if show else 1e9) as tell,
+    ):
+        tell.ahead = ahead.seconds
+
+        def on_pair(place: int) -> None:
+            done[place] += 1
+            tell(2 * sum(done))
+
+        play_together(runs, runner, on_pair)
+    return runs
+
+
+def play_together(runs: Sequence[Run], runner: Runner, on_pair: Callable[[int], None]) -> None:
+    """Play all pairs that some runs lack as one stream, so that no worker waits for a run's end.
+
+    `on_pair` is called with the number of the run, in `runs`, of each pair that was stored.
+    """
+    enable_keyboard_interrupt()
+    left = [
+        (place, task)
+        for place, run in enumerate(runs)
+        if not run.finished
+        for task in run.plan.tasks(run.played)
+    ]
+    early: dict[tuple[int, int], PairRecord] = {}  # records that wait for an earlier pair
+    stored = {place: run.played for place, run in enumerate(runs)}
+    stream = (replace(task, number=number) for number, (_, task) in enumerate(left))
+    try:
+        with closing(runner.play(stream)) as records:
+            for record in records:
+                place, task = left[record.task.number]
+                early[place, task.number] = replace(record, task=task)
+                while pair := early.pop((place, stored[place]), None):
+                    runs[place].append([pair])
+                    stored[place] += 1
+                    on_pair(place)
+                if stored[place] == runs[place].plan.total:
+                    runs[place].finish({})
+    except RunnerFailure as failure:
+        raise KnightfallError(
+            f"{failure}; the same command plays the games that are left"
+        ) from None
+    for run in runs:
+        run.finish({})  # does nothing to a finished run
 
 
 class _Ahead:

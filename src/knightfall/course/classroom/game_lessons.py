@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from knightfall.agents import cached_agent
-from knightfall.arena.plan import PairRecord, Plan
+from knightfall.arena.plan import GameRecord, PairRecord, Plan
 from knightfall.board import Board
 from knightfall.course.agent import RemoteSubmission
 from knightfall.course.trial.game_judging import Choice, Resignations, judge
@@ -22,7 +22,7 @@ from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position
 from knightfall.solver.solve import Solver
 from knightfall.statistics.rates import Share
-from knightfall.untrusted_input import Between, Whole, check, parse_json
+from knightfall.untrusted_input import Between, OneOf, Text, Whole, check, parse_json
 from knightfall.user_files import original_paths
 
 
@@ -42,6 +42,12 @@ class Blunder:
     won_in: int
     winning: int
     """Number of winning moves."""
+    opening: str = ""
+    """The FEN from which the game began."""
+    moves: str = ""
+    """All moves of the game, separated by full stops."""
+    decisive: bool = False
+    """Whether the game was lost, and no later position of it was won again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +104,7 @@ class Lessons:
     saved: int = 0
     """These four are the fields of `Resignations`: games, won, tries, saved."""
     blunders: tuple[Blunder, ...] = ()
-    """At most `SHOWN` blunders, the latest in their games first; each position once."""
+    """At most `SHOWN` blunders, decisive ones first, of these the latest in their games."""
     opinion: Opinion | None = None
     no_opinion: str = ""
     """The reason why there is no opinion."""
@@ -127,10 +133,11 @@ class Lessons:
 
 # -- kept in a file --------------------------------------------------------------------------
 
-_NUMBER = (float, str)  # inf, as `for_json` writes it
+_NUMBER = (float, OneOf(("inf", "-inf")))  # as `for_json` writes it
 _BLUNDER = {
     "fen": str, "opponent": str, "ply": Whole(1, 100), "move": str, "lost_in": Whole(0, 100),
-    "better": str, "won_in": Whole(0, 100), "winning": Whole(1, 100),
+    "better": str, "won_in": Whole(0, 100), "winning": Whole(1, 100), "opening": str,
+    "moves": Text(400, pattern=r"[a-z0-9.]*", example="d4.b5"), "decisive": bool,
 }  # fmt: skip
 _DEEPEST = {
     "fen": str, "liked": str, "liked_score": _NUMBER, "lost_in": Whole(0, 100), "better": str,
@@ -173,7 +180,7 @@ def from_json(text: str) -> Lessons:
         deepest = opinion["deepest"]
         if deepest is not None:
             for name in ("liked_score", "better_score", "gap"):
-                deepest[name] = _number(deepest[name])
+                deepest[name] = float(deepest[name])
             opinion["deepest"] = Misunderstanding(**deepest)
         found["opinion"] = Opinion(**opinion)
     lessons = Lessons(**found)
@@ -182,6 +189,8 @@ def from_json(text: str) -> Lessons:
         shown.append(lessons.opinion.deepest)
     for one in shown:
         Position.from_fen(one.fen)  # raises for an invalid position
+    for blunder in lessons.blunders:
+        Position.from_fen(blunder.opening)
     return lessons
 
 
@@ -191,12 +200,6 @@ def _count_and_detail(each: list[Any]) -> tuple[int, str]:
             f"{each!r} must be a list of two items: a number of games, and a text"
         )
     return each[0], each[1]
-
-
-def _number(value: float | str) -> float:
-    if value in ("inf", "-inf") or not isinstance(value, str):
-        return float(value)
-    raise KnightfallError(f"{value!r} is not a number")
 
 
 # -- found in games ----------------------------------------------------------------------------
@@ -226,14 +229,17 @@ def lessons_of(games: Games) -> Lessons:
     """Judge a submission's games and return the lessons from them."""
     plan = games.plan
     truth = Solver.of(Board.named(plan.board))
-    found: list[tuple[str, Choice]] = []
+    found: list[Case] = []
 
-    def on_choice(match: int, choice: Choice) -> None:
-        if 0 < len(choice.winning) < len(choice.position.legal_moves):
-            found.append((plan.entrants[plan.matches[match].b].name, choice))
+    def on_choices(match: int, made: Sequence[Choice], opening: Position, game: GameRecord) -> None:
+        opponent = plan.entrants[plan.matches[match].b].name
+        real = [one for one in made if 0 < len(one.winning) < len(one.position.legal_moves)]
+        lost = bool(made) and game.winner != made[0].position.to_move
+        last = next((one for one in reversed(made) if lost and one.winning), None)
+        found.extend(Case(opponent, one, opening, game, one is last) for one in real)
 
-    judged = judge(games, [0], on_choice=on_choice, truth=truth)[0]
-    asked, why = _asked([choice for _, choice in found], plan.entrants[0].agent)
+    judged = judge(games, [0], on_choices=on_choices, truth=truth)[0]
+    asked, why = _asked([case.choice for case in found], plan.entrants[0].agent)
     return Lessons(
         kept=judged.keeping.kept.count,
         choices=judged.keeping.kept.of,
@@ -254,32 +260,52 @@ def lessons_of(games: Games) -> Lessons:
 # -- blunders --------------------------------------------------------------------------------
 
 
-def blunders(found: Sequence[tuple[str, Choice]], truth: Solver) -> tuple[Blunder, ...]:
-    """Return the latest blunders in the games: a shallow search would have avoided these."""
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A real choice in a game; `last` says that the game was lost and no later position was won."""
+
+    opponent: str
+    choice: Choice
+    opening: Position
+    game: GameRecord
+    last: bool
+
+
+def blunders(found: Sequence[Case], truth: Solver) -> tuple[Blunder, ...]:
+    """Return blunders, first those that decided a game, and of these the latest in their games.
+
+    A shallow search would have avoided the latest ones.
+    """
     bad = {
-        choice.position.fen: (opponent, choice)
-        for opponent, choice in found
-        if choice.move is not None and choice.move not in choice.winning
+        case.choice.position.fen: case
+        for case in sorted(found, key=lambda case: case.last)  # a decisive one replaces another
+        if case.choice.move is not None and case.choice.move not in case.choice.winning
     }
-    latest = sorted(bad.values(), key=lambda each: (len(each[1].position.open), each[1].ply))
-    return tuple(_blunder(opponent, choice, truth) for opponent, choice in latest[:SHOWN])
+
+    def order(case: Case) -> tuple[bool, int, int]:
+        return not case.last, len(case.choice.position.open), case.choice.ply
+
+    return tuple(_blunder(case, truth) for case in sorted(bad.values(), key=order)[:SHOWN])
 
 
-def _blunder(opponent: str, choice: Choice, truth: Solver) -> Blunder:
+def _blunder(case: Case, truth: Solver) -> Blunder:
     """Return a losing choice as a blunder, with the quickest winning move."""
-    position, move = choice.position, choice.move
+    choice, position, move = case.choice, case.choice.position, case.choice.move
     assert move is not None
     lengths = {one: truth.plies(position.play(one)) for one in choice.winning}
     better = min(lengths, key=lengths.__getitem__)
     return Blunder(
         fen=position.fen,
-        opponent=opponent,
+        opponent=case.opponent,
         ply=choice.ply,
         move=move,
         lost_in=truth.plies(position.play(move)),
         better=better,
         won_in=lengths[better],
         winning=len(choice.winning),
+        opening=case.opening.fen,
+        moves=".".join(case.game.moves(case.opening)),
+        decisive=case.last,
     )
 
 

@@ -1,24 +1,27 @@
-"""The submissions of a class's folder, and which of them are nearly identical."""
+"""The submissions of a class's folder."""
 
 from __future__ import annotations
 
-import ast
-import hashlib
+import os
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from pathlib import Path
 
 from knightfall.course.checker.check_report import Examination
 from knightfall.course.generations import generation_named
-from knightfall.course.submission import Reference, Submission, parse_reference, read_submission
-from knightfall.course.submission_files import USUAL, reachable
+from knightfall.course.submission import (
+    USUAL,
+    Reference,
+    Submission,
+    parse_reference,
+    read_submission,
+)
 from knightfall.course.trial.game_judging import NeverMoved
-from knightfall.display.numbers import count, percent
+from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError, nearest
+from knightfall.isolation.scratch_folder import leads_out
 
 ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 
@@ -54,6 +57,16 @@ class Student:
         """Return the reference of the student's submission."""
         return Reference(str(self.path), generation=self.generation)
 
+    @property
+    def tally(self) -> str:
+        """Return the number of checks passed, such as "13 of 14"; "" if it was not checked."""
+        return self.examination.tally if self.examination else ""
+
+    @property
+    def complaints(self) -> list[str]:
+        """Return one line for each failed check and each warning."""
+        return self.examination.complaints if self.examination else []
+
 
 def read_class(
     folder: str, leave_out: Path | None = None, generations: Iterable[str] = ()
@@ -63,7 +76,7 @@ def read_class(
     Hidden files and `leave_out` are skipped.  `generations` overrides inferred generations: ``G``
     for all, ``NAME=G`` for one student.
     """
-    top = Path(folder).expanduser()
+    top = Path(os.path.expanduser(folder))
     if not top.is_dir():
         what = "is not a folder" if top.exists() else "does not exist"
         raise KnightfallError(f"{folder!r} {what}: name the folder that holds the submissions")
@@ -176,6 +189,8 @@ def _submission(path: Path, generation: str) -> Submission:
             "rename the file or folder"
         )
     found = read_submission(str(path), generation)
+    if path.is_dir() and leads_out(found.file, path):
+        raise KnightfallError(f"{found.file.name} is a link to a file in another folder")
     if not found.players and not found.scores:
         raise KnightfallError(f"{found.file.name} has neither a player class nor a score function")
     return found
@@ -196,105 +211,3 @@ def refuse_if_none_plays(students: Sequence[Student]) -> None:
             f"none of {count(len(students), 'submission')} can be used; the first is "
             f"{first.name}: {first.problem}"
         )
-
-
-# -- nearly identical submissions --------------------------------------------------------------
-#
-# Programs are compared by their stretches: sequences of `STRETCH` syntax nodes, without names,
-# values, comments and layout.
-
-STRETCH = 16
-"""Syntax nodes in a stretch: about a line and a half of a program."""
-
-COMMON = 0.5
-"""A stretch in more than this share of the programs, and in more than three, is not compared."""
-
-FEW = 60
-"""Minimum number of a program's own stretches; with fewer it is not compared."""
-
-ALIKE = 0.7
-"""Two programs are reported as nearly identical from this share of common stretches on."""
-
-Kinds = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Likeness:
-    """Two submissions, and the share of their code (sequences of syntax nodes) that both have."""
-
-    a: str
-    b: str
-    share: float
-    same: str = ""
-    """A phrase for fully identical programs; empty if only a share of them is identical."""
-
-    @property
-    def words(self) -> str:
-        """Return a phrase that says how much is identical."""
-        return self.same or f"{percent(self.share, 0)} of their own code is the same"
-
-
-def near_identical(students: Sequence[Student], alike: float = ALIKE) -> list[Likeness]:
-    """Return the pairs of submissions whose share of equal code is at least `alike`, sorted."""
-    programs = {student.name: _program(student) for student in students}
-    known = {name: program for name, program in programs.items() if program is not None}
-    sets = {name: _stretches(kinds) for name, (kinds, _) in known.items()}
-    # Copies count once; otherwise what a few have copied would count as common to the class.
-    distinct = {kinds: sets[name] for name, (kinds, _) in known.items()}
-    spread = Counter(stretch for found in distinct.values() for stretch in found)
-    most = max(3, COMMON * len(distinct))
-    own = {name: {s for s in found if spread[s] <= most} for name, found in sets.items()}
-    found = []
-    for a, b in combinations(known, 2):
-        if known[a][1] == known[b][1]:
-            found.append(Likeness(a, b, 1.0, "the same file, byte for byte"))
-        elif known[a][0] == known[b][0]:
-            same = "the same but for names, numbers, comments and layout"
-            found.append(Likeness(a, b, 1.0, same))
-        elif min(len(own[a]), len(own[b])) >= FEW:
-            share = len(own[a] & own[b]) / len(own[a] | own[b])
-            if share >= alike:
-                found.append(Likeness(a, b, share))
-    return sorted(found, key=lambda one: (-one.share, one.a, one.b))
-
-
-def _program(student: Student) -> tuple[Kinds, str] | None:
-    """Return the kinds of syntax nodes of a student's code, and a hash of the files.
-
-    Return None if the code cannot be parsed.
-    """
-    if student.submission is None:
-        return None
-    try:
-        trees = reachable(student.submission.file)
-    except KnightfallError:
-        return None
-    kinds: list[str] = []
-    digest = hashlib.sha256()
-    for file, tree in sorted(trees.items(), key=lambda item: item[0].name):
-        kinds += _kinds(tree)
-        digest.update(_content(file))
-    return tuple(kinds), digest.hexdigest()
-
-
-def _content(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError:
-        return b""
-
-
-def _kinds(tree: ast.AST) -> Iterator[str]:
-    """Yield the types of all syntax nodes in order, without docstrings."""
-    stack: list[ast.AST] = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            continue  # a docstring, or a string used as a comment
-        if not isinstance(node, ast.expr_context):
-            yield type(node).__name__
-        stack += reversed(list(ast.iter_child_nodes(node)))
-
-
-def _stretches(kinds: Kinds) -> set[int]:
-    return {hash(kinds[at : at + STRETCH]) for at in range(len(kinds) - STRETCH + 1)}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from knightfall.arena.results import no_verdict
-from knightfall.course.classroom.class_games import Conditions
-from knightfall.course.classroom.class_table import ClassTable, StudentRow
 from knightfall.course.classroom.game_lessons import Blunder, Lessons, Misunderstanding
 from knightfall.course.classroom.roster import Student
 from knightfall.course.trial.game_judging import KINDS, OWN_CLOCK, SUBSTITUTE, TRIES
@@ -14,6 +14,10 @@ from knightfall.display.numbers import count, interval, percent, plus_minus, sig
 from knightfall.display.report import document, text
 from knightfall.picture import svg
 from knightfall.position import Position
+
+if TYPE_CHECKING:
+    from knightfall.course.classroom.class_games import Conditions
+    from knightfall.course.classroom.class_report import ClassTable, StudentRow
 
 # -- parts of pages ----------------------------------------------------------------------------
 
@@ -28,7 +32,7 @@ th:first-child, td:first-child, .class th:nth-child(2), .class td:nth-child(2), 
 tbody tr:nth-child(even) { background: var(--band); }
 .boards { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: 1rem; }
 figure { margin: 0; } figure svg { width: 100%; height: auto; max-width: 22rem; display: block; }
-figure.wide svg { max-width: none; } figcaption { font-size: 0.92rem; }
+figure.wide svg { max-width: 42rem; } figcaption { font-size: 0.92rem; }
 .soft { color: var(--soft); } .bad { color: var(--bad); } .good { color: var(--good); }
 @media print { body { max-width: none; } figure { break-inside: avoid; } }
 """
@@ -45,19 +49,75 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") 
     )
 
 
-def board(fen: str, played: str, better: str, caption: str) -> str:
-    """Return an HTML figure of a position, with arrows: hollow for `played`, solid for `better`."""
+def board(fen: str, played: str, better: str, caption: str, links: str = "") -> str:
+    """Return an HTML figure of a position, with arrows: hollow for `played`, solid for `better`.
+
+    `links` is HTML that follows the caption.
+    """
     position = Position.from_fen(fen)
     cell = position.knight(position.to_move)
     start = "" if cell is None else position.board.name(cell)
     picture = svg(position, arrows=[(start, better)], mistakes=[(start, played)], size=300)
-    return f"<figure>{picture}<figcaption>{caption}</figcaption></figure>\n"
+    below = f"<br>{links}" if links else ""
+    return f"<figure>{picture}<figcaption>{caption}{below}</figcaption></figure>\n"
+
+
+def blunder_figure(one: Blunder, page: str) -> str:
+    """Return a figure of a blunder; `page` is the address of the playable page, "" for no links."""
+    others = f", as do {one.winning - 1} more" if one.winning > 1 else ", the only move that does"
+    caption = (
+        f"Against {text(one.opponent)}, ply {one.ply}: <strong>{text(one.move)}</strong> loses "
+        f"in {_plies(one.lost_in)}, <strong>{text(one.better)}</strong> wins in "
+        f"{_plies(one.won_in)}{others}."
+    )
+    before = one.moves.split(".")[: one.ply - 1]
+    game = {
+        "fen": one.opening or one.fen,
+        "moves": ".".join(before),
+        "lines": "_".join([one.moves, ".".join([*before, one.better])]),
+        "note": f"{'.'.join([*before, one.move])}:loses in {_plies(one.lost_in)}",
+    }
+    links = page_links(page, one.fen, game if one.moves else None)
+    return board(one.fen, one.move, one.better, caption, links)
+
+
+def page_links(page: str, fen: str, game: dict[str, str] | None = None) -> str:
+    """Return links that open a position in the playable page: to look at it, and to play it.
+
+    `game` is the address of the game that the position is from, if it is known.  A finished game
+    cannot be played.
+    """
+    if not page:
+        return ""
+    position = Position.from_fen(fen)
+    linked = [("Open on the board", game or {"fen": fen, "moves": ""})]
+    if position.legal_moves:
+        played = {"fen": fen, "moves": "", "vs": "perfect", "you": position.to_move}
+        linked.append(("Play it yourself", {**played, "challenge": "1"}))
+    return " · ".join(
+        f'<a href="{text(page)}#{text(urlencode(words))}">{title}</a>' for title, words in linked
+    )
 
 
 # One line from the weakest to the strongest.  The course's opponents are named; classmates are not,
 # because the page is for one student.
 
-_WIDTH, _HEIGHT, _EDGE, _LINE, _LEVELS = 860, 160, 60, 76, 5
+_WIDTH, _HEIGHT, _EDGE, _LINE, _LEVELS = 520, 160, 36, 76, 5
+
+
+def opponent_marks(table: ClassTable, x: Callable[[float], float], line: int) -> Iterator[str]:
+    """Yield marks of the course's opponents on a line of ratings, with their names below it."""
+    ends = [-1e9] * _LEVELS  # the right end of the last name in each row of names
+    for opponent in sorted(table.opponents, key=lambda each: each.elo):
+        at, name = x(opponent.elo), opponent.name.rpartition(":")[2]
+        free = [level for level, end in enumerate(ends) if at - 4.5 * len(name) > end]
+        level = free[0] if free else min(range(_LEVELS), key=ends.__getitem__)
+        ends[level] = at + 4.5 * len(name)
+        yield (
+            f'<path d="M{at:.1f} {line - 6}V{line + 6}" stroke="currentColor"/>'
+            f'<text x="{at:.1f}" y="{line + 20 + 14 * level}" text-anchor="middle" '
+            f'fill-opacity=".75">{text(name)}</text>'
+        )
 
 
 def rating_line(table: ClassTable, row: StudentRow) -> str:
@@ -80,17 +140,7 @@ def rating_line(table: ClassTable, row: StudentRow) -> str:
     for other in table.students:
         if other is not row:
             parts.append(f'<circle cx="{x(other.elo):.1f}" cy="{_LINE}" r="4" fill-opacity=".3"/>')
-    ends = [-1e9] * _LEVELS  # the right end of the last name in each row of names
-    for opponent in sorted(table.opponents, key=lambda each: each.elo):
-        at, name = x(opponent.elo), opponent.name.rpartition(":")[2]
-        free = [level for level, end in enumerate(ends) if at - 4 * len(name) > end]
-        level = free[0] if free else min(range(_LEVELS), key=ends.__getitem__)
-        ends[level] = at + 4 * len(name)
-        parts.append(
-            f'<path d="M{at:.1f} {_LINE - 6}V{_LINE + 6}" stroke="currentColor"/>'
-            f'<text x="{at:.1f}" y="{_LINE + 20 + 14 * level}" text-anchor="middle" '
-            f'fill-opacity=".75">{text(name)}</text>'
-        )
+    parts += opponent_marks(table, x, _LINE)
     left, right, at = x(row.elo - row.error), x(row.elo + row.error), x(row.elo)
     side = "start" if at < _WIDTH / 4 else "end" if at > 3 * _WIDTH / 4 else "middle"
     parts.append(
@@ -119,9 +169,15 @@ def check_section(student: Student) -> str:
 # -- the page ----------------------------------------------------------------------------------
 
 
-def student_page(found: ClassTable, row: StudentRow, conditions: Conditions, clock: str) -> str:
-    """Return the page of a student who is ranked."""
-    return document(text(row.name), "".join(_body(found, row, conditions, clock)), STYLE)
+def student_page(
+    found: ClassTable, row: StudentRow, conditions: Conditions, clock: str, board_page: str = ""
+) -> str:
+    """Return the page of a student who is ranked.
+
+    Its boards link to the playable page at the address `board_page`, unless that is empty.
+    """
+    body = _body(found, row, conditions, clock, board_page)
+    return document(text(row.name), "".join(body), STYLE)
 
 
 def never_moved_page(student: Student, clock: str) -> str:
@@ -142,7 +198,9 @@ def never_moved_page(student: Student, clock: str) -> str:
     return document(text(student.name), body, STYLE)
 
 
-def _body(found: ClassTable, row: StudentRow, conditions: Conditions, clock: str) -> Iterator[str]:
+def _body(
+    found: ClassTable, row: StudentRow, conditions: Conditions, clock: str, board_page: str
+) -> Iterator[str]:
     submission, estimate = row.submission, row.estimate
     place = found.students.index(row) + 1
     yield f"<h1>{text(row.name)}</h1>\n"
@@ -172,7 +230,7 @@ def _body(found: ClassTable, row: StudentRow, conditions: Conditions, clock: str
         )
     yield from _unusual(row.lessons)
     if not conditions.successor:
-        yield from _lessons(row.lessons, "custom_score" in submission.names)
+        yield from _lessons(row.lessons, "custom_score" in submission.names, board_page)
     yield check_section(row.student)
     solved = "Moves were judged by an exact solver: won and lost mean against best play."
     if conditions.successor:
@@ -200,10 +258,8 @@ def _told_apart(found: ClassTable, row: StudentRow, conditions: Conditions) -> s
 
 
 def _ordinal(number: int) -> str:
-    last = (
-        "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    )
-    return f"{number}{last}"
+    teens = number % 100 in (11, 12, 13)
+    return f"{number}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
 # -- lessons -----------------------------------------------------------------------------------
@@ -226,7 +282,7 @@ def _unusual(lessons: Lessons) -> Iterator[str]:
         yield "<p>None: no resignation, timeout, illegal answer or crash.</p>\n"
 
 
-def _lessons(lessons: Lessons, custom: bool) -> Iterator[str]:
+def _lessons(lessons: Lessons, custom: bool, page: str) -> Iterator[str]:
     yield from _resigned(lessons)
     yield "<h2>Won positions kept and lost</h2>\n"
     kept = lessons.keeping
@@ -238,14 +294,15 @@ def _lessons(lessons: Lessons, custom: bool) -> Iterator[str]:
             f"{percent(lessons.chance)}.</p>\n"
         )
     if lessons.blunders:
+        figures = "".join(blunder_figure(one, page) for one in lessons.blunders)
         yield (
-            "<p>The blunders latest in their games, for which a short search is enough. The hollow "
-            "arrow was played, the solid one wins.</p>\n"
+            "<p>The mistakes that decided lost games come first, the latest in their games before "
+            "others: for these a short search is enough. The hollow arrow was played, the solid "
+            f'one wins.</p>\n<div class="boards">\n{figures}</div>\n'
         )
-        yield f'<div class="boards">\n{"".join(map(_blunder, lessons.blunders))}</div>\n'
     elif kept.of:
         yield "<p>No won position was lost.</p>\n"
-    yield from _opinion(lessons, "<code>custom_score</code>" if custom else "the score")
+    yield from _opinion(lessons, "<code>custom_score</code>" if custom else "the score", page)
 
 
 def _resigned(lessons: Lessons) -> Iterator[str]:
@@ -266,22 +323,12 @@ def _resigned(lessons: Lessons) -> Iterator[str]:
     yield "</p>\n"
 
 
-def _blunder(one: Blunder) -> str:
-    others = f", as do {one.winning - 1} more" if one.winning > 1 else ", the only move that does"
-    caption = (
-        f"Against {text(one.opponent)}, ply {one.ply}: <strong>{text(one.move)}</strong> loses "
-        f"in {_plies(one.lost_in)}, <strong>{text(one.better)}</strong> wins in "
-        f"{_plies(one.won_in)}{others}."
-    )
-    return board(one.fen, one.move, one.better, caption)
-
-
 def _plies(after: int) -> str:
     """Return the length of the rest of a game in words, including the move itself."""
     return count(after + 1, "ply", "plies")
 
 
-def _opinion(lessons: Lessons, score: str) -> Iterator[str]:
+def _opinion(lessons: Lessons, score: str, page: str) -> Iterator[str]:
     yield "<h2>The heuristic without a search</h2>\n"
     opinion = lessons.opinion
     if opinion is None:
@@ -296,10 +343,10 @@ def _opinion(lessons: Lessons, score: str) -> Iterator[str]:
     if opinion.deepest is None:
         yield "<p>It never preferred a losing move to all winning ones.</p>\n"
         return
-    yield f"<p>Its deepest misunderstanding:</p>\n{_deepest(opinion.deepest, score)}"
+    yield f"<p>Its deepest misunderstanding:</p>\n{_deepest(opinion.deepest, score, page)}"
 
 
-def _deepest(one: Misunderstanding, score: str) -> str:
+def _deepest(one: Misunderstanding, score: str, page: str) -> str:
     apart = (
         "" if one.gap == float("inf")
         else f" The difference is {one.gap:.1f} standard deviations of all its scores."
@@ -310,4 +357,4 @@ def _deepest(one: Misunderstanding, score: str) -> str:
         f"{text(one.liked)} loses in {_plies(one.lost_in)}, and {text(one.better)} wins in "
         f"{_plies(one.won_in)}."
     )
-    return board(one.fen, one.liked, one.better, caption)
+    return board(one.fen, one.liked, one.better, caption, page_links(page, one.fen))

@@ -1,4 +1,4 @@
-"""Heuristics named ``course:PATH#custom_score``: parse the name, find and load the score."""
+"""Heuristics named ``course:PATH#custom_score``: read the name, load the score, give it a board."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ import inspect
 import os
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache, update_wrapper
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal
 
+from knightfall.course.board_common import KNIGHT_STEPS, Cell, lay_out
+from knightfall.course.generation_2017b import OUR_OWN, RandomPlayer
+from knightfall.course.generations import Generation
 from knightfall.course.import_context import import_environment
-from knightfall.course.submission import Reference, Submission, read_submission, sources
-from knightfall.course.submission_files import find_file
+from knightfall.course.scores import ScorePlayer
+from knightfall.course.submission import Reference, Submission, find_file, read_submission, sources
 from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import facts
 from knightfall.errors import KnightfallError
@@ -91,8 +94,6 @@ class StudentScore(SchemeFunction):
 
     def as_heuristic(self) -> Score:
         """See `SchemeFunction`; the score runs on the course's own board."""
-        from knightfall.course.board_from_position import as_heuristic
-
         return as_heuristic(self.load("heuristic"), self.submission().generation)
 
     def compile(self, python: Score) -> tuple[Any, str]:
@@ -130,6 +131,56 @@ def _takes_two(score: FunctionType) -> bool:
     return True
 
 
+# -- a score on the course's board ----------------------------------------------------------------
+
+
+@cache
+def in_order(kind: Any) -> type[Any]:
+    """Return a subclass of a flat board whose moves are not shuffled, so that scores repeat."""
+
+    def moves(self: Any, loc: Cell | None) -> list[Cell]:
+        if loc is None:
+            return self.get_blank_spaces()  # type: ignore[no-any-return]
+        row, column = loc
+        cells = ((row + down, column + right) for down, right in KNIGHT_STEPS)
+        return [cell for cell in cells if self.move_is_legal(cell)]
+
+    class Board(kind):  # type: ignore[misc]
+        """The course's board with moves in the fixed order in which they are generated."""
+
+        def get_legal_moves(self, player: Any = None) -> list[Cell]:
+            if player is None:
+                player = self._active_player
+            return moves(self, self.get_player_location(player))
+
+        __get_moves__ = _Board__get_moves = moves
+
+    OUR_OWN.add(Board)  # it does not override `copy`
+    return Board
+
+
+def as_heuristic(
+    score: Callable[[Any, Any], float], generation: Generation
+) -> Callable[[Any, int, int, int, int], float]:
+    """Wrap a student's score(game, player) as a heuristic (board, open, me, opp, to_move)."""
+    player, opponent = ScorePlayer(score), RandomPlayer()
+    kind = in_order(generation.board) if generation.shuffles else generation.board
+
+    def asked(board: Any, open: int, me: int, opp: int, to_move: int) -> float:
+        width, height, open = int(board.width), int(board.height), int(open)
+        gone = width * height - open.bit_count()
+        mine = bool(to_move == me)
+        first = mine == (gone % 2 == 0)  # whether `me` is player 1
+        players = (player, opponent) if first else (opponent, player)
+        game = kind(*players, width, height)
+        knights = (me, opp) if first else (opp, me)
+        turn = (player, opponent) if mine else (opponent, player)
+        lay_out(game, open, knights, turn, {knights[1]: 2})
+        return score(game, player)
+
+    return update_wrapper(asked, score)
+
+
 # -- a survey of a submission's scores -------------------------------------------------------------
 
 TOLD = {"compiled": "compiled", "plain": "plain Python", "broken": "does not work"}
@@ -148,7 +199,7 @@ class ScoreHeuristic:
         return f"{TOLD[self.runs]}: {self.why}" if self.why else TOLD[self.runs]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SubmissionScores(Displayable):
     """The report of ``course scores``: how each score of a submission runs as a heuristic."""
 

@@ -194,27 +194,25 @@ class Choice:
     move: str | None
     winning: tuple[str, ...]
 
-    @property
-    def decision(self) -> Decision:
-        """Return this choice as a `Decision`, the input of the statistics of `knightfall grade`."""
-        return Decision.of(self.position, self.ply, self.move, self.winning)
-
 
 KINDS = ("timeout", "resigned", "illegal answer", "crash")
 """The ways to lose while legal moves are left; the course called the second and third forfeits."""
+
+
+OnChoices = Callable[[int, Sequence[Choice], Position, GameRecord], None]
 
 
 def judge(
     run: PlayedGames,
     tests: Sequence[int],
     on_game: Callable[[int], None] = lambda done: None,
-    on_choice: Callable[[int, Choice], None] = lambda match, choice: None,
+    on_choices: OnChoices = lambda match, made, opening, game: None,
     truth: Solver | None = None,
 ) -> list[Judged]:
     """Judge every game of the test agents, except the games of agents that never moved.
 
-    `on_game` is called with the number of games done, `on_choice` with the number of the match and
-    each choice of a test agent in it.
+    `on_game` is called with the number of games done, `on_choices` with a test agent's choices in
+    each game, the number of the match, the opening and the game.
     """
     plan = run.plan
     idle = never_moved(run, tests)
@@ -235,9 +233,11 @@ def judge(
             side: Side = "w" if number == 0 else "b"
             kind = kind_of(game) if game.winner != side else ""
             made, last = choices(game, opening, side, truth, kind == "resigned")
-            cases[match.a] += [(canonical(opening), choice.decision) for choice in made]
-            for choice in made:
-                on_choice(place, choice)
+            cases[match.a] += [
+                (canonical(opening), Decision.of(one.position, one.ply, one.move, one.winning))
+                for one in made
+            ]
+            on_choices(place, made, opening, game)
             if kind:
                 count_loss(unusual[match.a], kind, game.detail)
             if kind == "resigned":

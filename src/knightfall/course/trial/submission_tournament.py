@@ -31,7 +31,7 @@ from knightfall.course.trial.game_judging import (
     NeverMoved,
     judge,
 )
-from knightfall.course.trial.successor_trial import SuccessorReport, successor_trial
+from knightfall.course.trial.successor_games import SuccessorReport, successor_trial
 from knightfall.display.numbers import count, interval, percent
 from knightfall.display.progress import progress as shown_progress
 from knightfall.display.report import Displayable, Heading, Part
@@ -59,11 +59,6 @@ def trial_plan(
     """
     reference = parse_reference(path).absolute()
     found = checked(reference)
-    if found.generation.on_11x9:
-        raise KnightfallError(
-            f"{found.file} is written for the 11×9 game of the course's successor; this tournament "
-            "is on 7×7"
-        )
     protocol = found.generation.protocol
     rules = PROTOCOLS[protocol]
     tests = tested(reference, found)
@@ -188,7 +183,7 @@ def trial(
 FORFEITS = ("resigned", "illegal answer")
 
 
-@dataclass
+@dataclass(repr=False)
 class TrialReport(Displayable):
     """The report on a submission's tournament.
 

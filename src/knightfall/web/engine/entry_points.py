@@ -1,7 +1,7 @@
 """The functions of the browser's engine that the page can call; they take and return numbers.
 
-Each takes the base address of the memory that `layout` describes.  A position is the set of open
-cells, the mover's cell and the waiter's cell; a knight that is still to be placed stands on
+Each takes the base address of the memory that `memory_layout` describes.  A position is the set of
+open cells, the mover's cell and the waiter's cell; a knight that is still to be placed stands on
 `POCKET`.  No rule is decided here: the functions find the records in memory, call the kernels that
 the native engine uses, and return numbers.
 """

@@ -36,6 +36,11 @@ def heuristic_named(text: str, files: Files) -> Agent:
 def _refuse_paths(what: str, text: str, files: Files) -> None:
     if _LIKE_A_PATH.search(text):
         raise KnightfallError(f"{what} {printable(text)[:200]!r} contains a path: {_listed(files)}")
+    if "in_process" in text:
+        raise KnightfallError(
+            f"{what} {printable(text)[:200]!r} contains in_process: the lab plays users' code in "
+            "processes of its own"
+        )
     if "@" in text:
         raise KnightfallError(
             f"{what} {printable(text)[:200]!r} contains @: the lab does not load git revisions of "
@@ -60,22 +65,12 @@ def short_names(names: Sequence[str]) -> list[str]:
     It is the heuristic, function or class alone if that is unique in the run, else with the kind of
     agent before it if that is unique, else the full name.
     """
-    choices = [_by_length(name) for name in names]
-    level = [0] * len(names)
-    while True:
-        found = [choice[at] for choice, at in zip(choices, level, strict=True)]
-        unclear = [
-            at
-            for at, short in enumerate(found)
-            if level[at] + 1 < len(choices[at])
-            and any(
-                short == one and names[at] != full for one, full in zip(found, names, strict=True)
-            )
-        ]
-        if not unclear:
-            return found
-        for at in unclear:
-            level[at] += 1
+    choices = {name: _by_length(name) for name in names}
+
+    def is_free(short: str, name: str) -> bool:
+        return not any(short in choices[other] for other in choices if other != name)
+
+    return [next((one for one in choices[name] if is_free(one, name)), name) for name in names]
 
 
 def _by_length(name: str) -> tuple[str, ...]:

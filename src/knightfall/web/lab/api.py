@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -14,16 +15,40 @@ from starlette.types import Receive, Scope, Send
 from knightfall import __version__
 from knightfall.agents import Agent
 from knightfall.board import Board
-from knightfall.display.printable import json_line, printable
+from knightfall.display.printable import json_line, one_line, printable
 from knightfall.errors import KnightfallError, NotFound
 from knightfall.position import Position
 from knightfall.search.budget import read_budget
-from knightfall.web.lab import schemas
+from knightfall.untrusted_input import (
+    MOST,
+    Between,
+    Items,
+    OneOf,
+    Text,
+    Whole,
+    check,
+    parse_json,
+    shown,
+)
 from knightfall.web.lab.agent_names import agent_named, heuristic_named
 from knightfall.web.lab.guard import CLIENT, RequestRefused
-from knightfall.web.lab.lab_state import GRACE, SEARCHES, Lab, checked_name
-from knightfall.web.lab.openapi import ENDPOINTS, PARAMETERS, Endpoint
-from knightfall.web.lab.page_parts import fragment_of, page_part, page_parts
+from knightfall.web.lab.lab_state import (
+    GRACE,
+    SEARCHES,
+    Lab,
+    fragment_of,
+    page_part,
+    page_parts,
+)
+from knightfall.web.lab.openapi import (
+    CLIENT_NAME,
+    ENDPOINTS,
+    MOST_AGENTS,
+    MOST_PAIRS,
+    PARAMETERS,
+    Endpoint,
+    Schema,
+)
 
 Asked = dict[str, Any]
 """The fields of a request: of its body or query, and of its path."""
@@ -42,11 +67,11 @@ def endpoint_of(lab: Lab, endpoint: Endpoint) -> Callable[[Request], Awaitable[R
         asked = _of_path(request)
         if endpoint.body is not None:
             tab_of(request)  # raises a KnightfallError if the client's name is invalid
-            schemas.read_query(_query(request), {})
+            read_query(_query(request), {})
             kind = request.headers.get("content-type", "")
-            asked |= schemas.read_body(await request.body(), kind, endpoint.body)
+            asked |= read_body(await request.body(), kind, endpoint.body)
         else:
-            asked |= schemas.read_query(_query(request), endpoint.query)
+            asked |= read_query(_query(request), endpoint.query)
         found = await handler(lab, request, asked)
         if isinstance(found, Response):
             return found
@@ -69,10 +94,88 @@ def _query(request: Request) -> dict[str, list[str]]:
 
 def _of_path(request: Request) -> Asked:
     found = {name: [text] for name, text in request.path_params.items()}
-    return schemas.read_query(found, {name: PARAMETERS[name] for name in found})
+    return read_query(found, {name: PARAMETERS[name] for name in found})
 
 
-# -- reading ---------------------------------------------------------------------------------
+# -- reading a request ------------------------------------------------------------------------
+
+
+SHOWN = 80
+"""Most characters of an invalid value that an error repeats."""
+
+
+def read_body(body: bytes, kind: str, schema: Schema) -> dict[str, Any]:
+    """Return the fields of a request's body, with defaults; an empty body has no fields."""
+    if not body:
+        value: Any = {}
+    elif kind.partition(";")[0].strip().lower() != "application/json":
+        raise RequestRefused(
+            415, f"the body must be application/json, not {kind[:SHOWN] or 'unspecified'!r}"
+        )
+    else:
+        try:
+            value = parse_json(body.decode("utf-8"))
+        except (KnightfallError, UnicodeDecodeError) as error:
+            raise RequestRefused(
+                400, f"the body is not JSON: {one_line(str(error))[:200]}"
+            ) from None
+    check(shape_of(schema), value)
+    return {**_defaults(schema["properties"]), **value}
+
+
+def read_query(given: Mapping[str, list[str]], schemas: Mapping[str, Schema]) -> dict[str, Any]:
+    """Return the parameters of an address; a missing one has its default or stays absent."""
+    found = _defaults(schemas)
+    for name, texts in given.items():
+        if name not in schemas:
+            known = ", ".join(schemas) or "none"
+            raise KnightfallError(f"unknown parameter {shown(name)}; known: {known}")
+        if len(texts) > 1:
+            raise KnightfallError(f"{name} is given {len(texts)} times")
+        found[name] = _converted(schemas[name], texts[0])
+        check(shape_of(schemas[name]), found[name], name)
+    return found
+
+
+def _converted(schema: Schema, text: str) -> Any:
+    """Return the text, converted to a whole number if the schema requires one and it is one."""
+    if schema.get("type") == "integer" and re.fullmatch(r"[0-9]{1,18}", text, re.ASCII):
+        return int(text)
+    return text
+
+
+def _defaults(fields: Mapping[str, Schema]) -> dict[str, Any]:
+    return {name: field["default"] for name, field in fields.items() if "default" in field}
+
+
+# -- schemas as checks -------------------------------------------------------------------------
+
+
+def shape_of(schema: Schema) -> Any:
+    """Convert a schema to the form in which `knightfall.untrusted_input.check` takes it.
+
+    Only the parts of JSON Schema that the requests of `openapi` use are supported.
+    """
+    match schema["type"]:
+        case "object":
+            required, fields = schema["required"], schema["properties"].items()
+            return {n if n in required else f"{n}?": shape_of(field) for n, field in fields}
+        case "array":
+            return Items(shape_of(schema["items"]), schema["minItems"], schema["maxItems"])
+        case "integer":
+            return Whole(schema.get("minimum", -MOST), schema.get("maximum", MOST))
+        case "number":
+            return Between(schema["minimum"], schema["maximum"])
+        case "boolean":
+            return bool
+    if "enum" in schema:
+        return OneOf(schema["enum"])
+    longest, shortest = schema.get("maxLength", MOST), schema.get("minLength", 0)
+    example = schema.get("examples", [""])[0]
+    return Text(longest, shortest, schema.get("pattern", ""), example)
+
+
+# -- stored and installed things ---------------------------------------------------------------
 
 
 async def about(lab: Lab, request: Request, asked: Asked) -> Any:
@@ -93,8 +196,8 @@ async def about(lab: Lab, request: Request, asked: Asked) -> Any:
             "searches": SEARCHES,
             "seconds": SECONDS,
             "grace": GRACE,
-            "agents": schemas.MOST_AGENTS,
-            "pairs": schemas.MOST_PAIRS,
+            "agents": MOST_AGENTS,
+            "pairs": MOST_PAIRS,
         },
         "heuristics": [row.id for row in REGISTRY.values() if not row.parameter],
         "kinds": [{"name": kind.kind, "example": kind.example} for kind in AGENT_KINDS.values()],
@@ -171,7 +274,7 @@ async def _with_job(lab: Lab, kind: str, asked: Asked) -> Asked:
     """Return a stored run or grading, its job, and whether it can be resumed or why not."""
     found = await lab.reader.ask({"ask": kind, **asked})
     why = resuming(lab, found.pop("resume"))
-    playing = lab.jobs.playing(**{kind: asked[kind]})
+    playing = lab.jobs.playing(kind, asked[kind])
     if playing is not None:
         why = "It is being played."
     job = None if playing is None else playing.to_dict()
@@ -211,7 +314,7 @@ def _stops(kind: str) -> Handler:
     """Return the handler that stops the job of a run or a grading and returns the job."""
 
     async def stop(lab: Lab, request: Request, asked: Asked) -> Any:
-        job = lab.jobs.playing(**{kind: asked[kind]})
+        job = lab.jobs.playing(kind, asked[kind])
         if job is None:
             await lab.reader.ask({"ask": kind, **asked})  # raises NotFound if it does not exist
             raise RequestRefused(409, f"{kind} {asked[kind]} is not being played here")
@@ -256,7 +359,10 @@ async def dismiss(lab: Lab, request: Request, asked: Asked) -> Any:
 
 def tab_of(request: Request) -> str | None:
     """Return the name of the browser tab that sent a request; None if it sent no name."""
-    return checked_name(request.headers.get(CLIENT))
+    given = request.headers.get(CLIENT)
+    if given is not None:
+        check(shape_of(CLIENT_NAME), given, CLIENT)
+    return given
 
 
 async def choose(lab: Lab, request: Request, asked: dict[str, Any]) -> Any:

@@ -21,9 +21,8 @@ from knightfall.errors import KnightfallError, NotFound
 from knightfall.extensions import PagePart
 from knightfall.web.lab.api import endpoint_of, json_answer
 from knightfall.web.lab.guard import REPORT_POLICY, Guard, RequestRefused
-from knightfall.web.lab.lab_state import Lab
+from knightfall.web.lab.lab_state import Lab, page_parts
 from knightfall.web.lab.openapi import ENDPOINTS, description
-from knightfall.web.lab.page_parts import page_parts
 from knightfall.web.lab.server import Address
 from knightfall.web.site import PAGE, files
 

@@ -40,11 +40,6 @@ GAME: dict[str, Any] = {
 }  # fmt: skip
 
 
-def gradings_folder(store: str) -> Path:
-    """Return the folder that gradings are kept in, next to a store of runs."""
-    return Path(store).with_suffix(".gradings")
-
-
 @dataclass(frozen=True)
 class StoredGrading:
     """A grading as it was read from its file."""
@@ -81,10 +76,10 @@ def key_of(header: Mapping[str, Any]) -> str:
 
 
 class Gradings:
-    """The gradings of a store, kept as files in a folder."""
+    """The gradings of a store, kept as files in a folder next to it."""
 
     def __init__(self, store: str) -> None:
-        self._folder = gradings_folder(store)
+        self._folder = Path(store).with_suffix(".gradings")
         self._kept: dict[int, tuple[tuple[int, int], StoredGrading]] = {}
 
     def all(self) -> list[StoredGrading]:

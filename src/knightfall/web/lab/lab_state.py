@@ -1,4 +1,4 @@
-"""The state of a running lab: its files, its jobs, the open browser tabs and their events.
+"""The state of a running lab: page parts, files, jobs, the open browser tabs and their events.
 
 Each tab receives server-sent events, and its searches are cancelled when it is closed.  Runs and
 gradings belong to the lab, not to a tab: see `jobs`.
@@ -9,19 +9,81 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
+import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
+from functools import cache
 from typing import Any
 
-from knightfall.display.printable import json_line
-from knightfall.errors import KnightfallError
+from knightfall.display.printable import json_line, one_line
+from knightfall.errors import KnightfallError, NotFound
+from knightfall.extensions import PagePart, added, load_added
 from knightfall.isolation.json_subprocess import JsonSubprocess
 from knightfall.web.lab.agent_pool import AgentPool
 from knightfall.web.lab.guard import RequestRefused
 from knightfall.web.lab.jobs import Jobs
-from knightfall.web.lab.schemas import CLIENT_NAME
+from knightfall.web.lab.openapi import PART_NAME
 from knightfall.web.lab.watched_files import WatchedFiles
+
+# -- page parts -------------------------------------------------------------------------------
+#
+# Views that extensions add to the page.  A part that cannot be loaded is left out with a warning of
+# one line.  A part that fails when it is shown reports the error in its own view.
+
+
+TAKEN = ("play", "puzzles", "atlas", "games", "lab", "api", "model", "views")
+"""Names that parts may not have: the page's own views and the server's folders."""
+
+
+@cache
+def page_parts() -> dict[str, PagePart]:
+    """Return the parts that can be shown, by name."""
+    found: dict[str, PagePart] = {}
+    for name, (extension, path) in added("pages").items():
+        try:
+            part = load_added("pages", name)
+            if not re.fullmatch(PART_NAME, name) or name in TAKEN:
+                raise KnightfallError(
+                    f"its name must be 1 to 20 lower-case letters, and none of {', '.join(TAKEN)}"
+                )
+            if not isinstance(part, PagePart):
+                raise KnightfallError(f"{path} is {part!r:.60}, not a PagePart")
+        except KnightfallError as error:
+            text = one_line(str(error))
+            warnings.warn(
+                f"the page part {name!r} of the extension {extension!r} is left out: {text}",
+                stacklevel=2,
+            )
+        else:
+            found[name] = part
+    return found
+
+
+def page_part(name: str) -> PagePart:
+    """Return a part by its name; raise `NotFound` if it does not exist."""
+    found = page_parts().get(name)
+    if found is None:
+        known = ", ".join(page_parts()) or "none"
+        raise NotFound(f"there is no page part {name!r}; known: {known}")
+    return found
+
+
+def fragment_of(name: str) -> str:
+    """Return the HTML of a part; raise a `KnightfallError` of one line if it fails."""
+    part = page_part(name)
+    try:
+        html = part.fragment()
+        if not isinstance(html, str):
+            raise TypeError(f"its fragment is {html!r:.60}, not a string")
+    except Exception as error:
+        extension, _ = added("pages")[name]
+        raise KnightfallError(
+            f"the page part {name!r} of the extension {extension!r} cannot be shown: "
+            f"{type(error).__name__}: {one_line(str(error))[:200]}"
+        ) from None
+    return html
+
 
 # -- events -----------------------------------------------------------------------------------
 
@@ -164,17 +226,6 @@ class Tabs:
         """Cancel the searches of a tab that did not reconnect."""
         for search in list(self._all.pop(name).searches):
             search.cancel()
-
-
-def checked_name(given: str | None) -> str | None:
-    """Return the name that a tab sent, or None; raise a `KnightfallError` if it is invalid."""
-    if given is None:
-        return None
-    if not re.fullmatch(str(CLIENT_NAME["pattern"]), given, re.ASCII):
-        raise KnightfallError(
-            f"invalid client name {given[:50]!r}: expected 1 to 40 letters, digits, - or _"
-        )
-    return given
 
 
 # -- the lab ----------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from knightfall.agents import cached_agent
@@ -82,6 +83,8 @@ def resuming(run: Run) -> dict[str, Any]:
     why = _why_not(bool(run.finished), run.key == plan.key(engine()), plan.files)
     if plan.kind == "worth" and not run.finished:
         why = "Resume it with the command knightfall worth."
+    if not why and any("in_process" in entrant.agent for entrant in plan.entrants):
+        why = "Resume it where it was begun: its agents are called without isolation."
     files = {path for entrant in plan.entrants for path in cached_agent(entrant.agent).files}
     return {"why_not": why, "files": sorted(files)}
 
@@ -209,13 +212,8 @@ def games(run: Run, *, skip: int, limit: int, **wanted: Any) -> dict[str, Any]:
         "names": [printable(entrant.name) for entrant in run.plan.entrants],
         "short": [printable(name) for name in _short(run)],
     }
-    found: list[dict[str, Any]] = []
-    for number, line in enumerate(_wanted(run, **wanted)):
-        if number >= skip + limit:
-            return {"games": found, **named, "more": True}
-        if number >= skip:
-            found.append(_in_short(line))
-    return {"games": found, **named, "more": False}
+    found = list(islice(_wanted(run, **wanted), skip, skip + limit + 1))
+    return {"games": [*map(_in_short, found[:limit])], **named, "more": len(found) > limit}
 
 
 def _wanted(

@@ -9,7 +9,6 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
 from knightfall.arena.store import Store
@@ -25,6 +24,9 @@ from knightfall.web.lab.run_summary import game_truth
 VERDICTS = 0.5
 """Seconds that computing verdicts may take for one list of runs."""
 
+MOST_REFUSED = 10
+"""Most damaged runs that a list of runs names."""
+
 
 class StoreReader:
     """A read-only view of a store of runs and its gradings; the store is opened once it exists."""
@@ -39,19 +41,9 @@ class StoreReader:
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to a request of the server, or an error."""
-        asked: dict[str, Callable[..., dict[str, Any]]] = {
-            "runs": self.runs,
-            "run": self.run,
-            "games": self.games,
-            "game": self.game,
-            "truth": self.truth,
-            "gradings": self.gradings,
-            "grading": self.grading,
-            "watch": self.watch,
-        }
-        what = question.pop("ask")
+        asked = getattr(self, question.pop("ask"))  # the server names one of the methods below
         try:
-            return {"answer": asked[what](**question)}
+            return {"answer": asked(**question)}
         except KnightfallError as error:
             return {"error": printable(str(error)), "found": not isinstance(error, NotFound)}
         except Exception as error:  # for example, the store is being replaced
@@ -89,10 +81,15 @@ class StoreReader:
         """Return the latest runs, the latest first; finished ones have a verdict.
 
         A verdict needs all pairs of its run.  Verdicts for which time ran out are empty, and
-        `pending` is then true: the caller should ask again.
+        `pending` is then true: the caller should ask again.  `refused` says which of the runs are
+        damaged.
         """
-        store = self._store
-        found = [] if store is None else store.runs()[-limit:][::-1]
+        store, refused = self._store, list[str]()
+
+        def refuse(id: int, error: KnightfallError) -> None:
+            refused.append(printable(f"run {id} is not listed: {error}"))
+
+        found = [] if store is None else store.runs(refuse)[-limit:][::-1]
         until = time.monotonic() + VERDICTS
         for info in found:
             if store is not None and info.finished and info.id not in self._verdicts:
@@ -104,6 +101,7 @@ class StoreReader:
                     found_out = str(error)
                 self._verdicts[info.id] = found_out or info.verdict
         return {
+            "refused": refused[:MOST_REFUSED],
             "pending": any(info.finished and info.id not in self._verdicts for info in found),
             "runs": [
                 {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -233,7 +234,7 @@ class WatchedFiles:
 
 def checked_path(given: str) -> str:
     """Return a file's full path; raise a `KnightfallError` if the lab cannot load the file."""
-    path = Path(given).expanduser()
+    path = Path(os.path.expanduser(given))
     try:
         if not path.is_file():
             raise KnightfallError(f"there is no file {given!r}")

@@ -82,11 +82,14 @@ export class Overview {
     this.loading = true;
     this.version = versionOf(this.server.state);
     try {
-      const [{ runs, pending }, { gradings }] = await Promise.all([
+      const [{ runs, pending, refused }, { gradings }] = await Promise.all([
         this.server.get(`/api/runs?limit=${MAX_RUNS}`),
         this.server.get("/api/gradings"),
       ]);
-      this.draw("runs", [runs, gradings], () => [this.runs(runs, gradings)]);
+      this.draw("runs", [runs, gradings, refused], () => [
+        this.runs(runs, gradings),
+        ...refused.map((/** @type {string} */ why) => el("p", { class: "bad" }, why)),
+      ]);
       if (pending) this.version = null; // not all verdicts are known yet
     } catch (error) {
       renew(this.places.runs, el("p", { class: "bad" }, messageOf(error)));

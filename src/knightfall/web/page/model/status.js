@@ -1,14 +1,16 @@
-// The texts of the status line below the board, and of the strips with both players.
+// The texts around the board: the status line, the strips with both players, the verdict and the line of best play.
 
+import { outlook } from "./marks.js";
 import { nameOf, POCKET } from "./notation.js";
 import { opponentName } from "./opponents.js";
-import { many, NAMES, other } from "./words.js";
+import { many, NAMES, other, plies } from "./words.js";
 
 /** @typedef {import("./engine.js").PositionFacts} PositionFacts */
 /** @typedef {import("./notation.js").Position} Position */
 /** @typedef {import("./notation.js").Side} Side */
 /** @typedef {import("./store.js").Game} Game */
 /** @typedef {import("./store.js").Message} Message */
+/** @typedef {import("./store.js").NodeAnalysis} NodeAnalysis */
 /** @typedef {import("./store.js").Rung} Rung */
 /** @typedef {import("./store.js").State} State */
 
@@ -97,4 +99,35 @@ export function stripOf({ game, look, thinking, ladder }, side) {
     facts.push(many(side === position.side ? seen.moves.length : (seen.others ?? 0), "move"));
   }
   return { name: agent ? `${name} (${NAMES[side]})` : name, turn, doing, facts: facts.join(" · ") };
+}
+
+/**
+ * Return who wins a position that has moves, the share of its moves that are known, and a text that says both.
+ * @param {NodeAnalysis} look
+ */
+export function verdictOf({ node, seen, truth, searching }) {
+  const { moves } = seen;
+  const { winner, known, plies: length } = outlook(truth, moves, node.position.side);
+  const found = `${known} of ${moves.length} moves known`;
+  const open = searching
+    ? `Searching … ${found}`
+    : truth
+      ? `${found} before time ran out`
+      : "Hidden until you have moved";
+  const lengths = moves.filter((cell) => truth?.[cell]?.plies).length;
+  const soon = searching ? `; how soon: ${lengths} of ${moves.length} known …` : "";
+  const more = length === null ? soon : ` in ${plies(length)}`;
+  return { winner, known: known / moves.length, text: winner ? `${NAMES[winner]} wins${more}` : open };
+}
+
+/**
+ * Return the line of best play that is shown, or how to see one if the truth is shown.
+ * @param {State} state
+ */
+export function lineText({ line, look, mode }) {
+  const names = line?.cells.slice(0, line.shown).map((cell) => nameOf(line.node.position, cell)) ?? [];
+  const more = line ? line.cells.length - line.shown : 0;
+  const marked = look?.truth && mode === "analyse";
+  const hint = marked ? "Point at a marked cell, or hold it, to see the line of best play." : "";
+  return line ? `Best play: ${names.join(" ")}${more ? ` … (${more} more)` : ""}` : hint;
 }

@@ -2,10 +2,8 @@
 
 import { gameText, picture } from "../model/exchange.js";
 import { clusterSentence, explanations } from "../model/explain.js";
-import { outlook } from "../model/marks.js";
 import { formatFen, nameOf } from "../model/notation.js";
-import { playerName, winnerOf } from "../model/status.js";
-import { NAMES, plies } from "../model/words.js";
+import { lineText, playerName, verdictOf, winnerOf } from "../model/status.js";
 import { KNIGHT_PATH } from "./board.js";
 import { byId, el, onClick, part } from "./dom.js";
 import { lastMove } from "./play.js";
@@ -110,20 +108,10 @@ function drawVerdict({ look, settings, mode }) {
   bar.hidden = !shown;
   byId("search-on").hidden = !shown || !look.unfinished;
   if (!shown) return;
-  const { moves } = look.seen;
-  const { winner, known, plies: length } = outlook(look.truth, moves, look.node.position.side);
-  const found = `${known} of ${moves.length} moves known`;
-  const open = look.searching
-    ? `Searching … ${found}`
-    : look.truth
-      ? `${found} before time ran out`
-      : "Hidden until you have moved";
+  const { winner, known, text } = verdictOf(look);
   bar.className = winner ?? "";
-  bar.style.setProperty("--known", String(known / moves.length));
-  const lengths = moves.filter((cell) => look.truth?.[cell]?.plies).length;
-  const soon = look.searching ? `; how soon: ${lengths} of ${moves.length} known …` : "";
-  const more = length === null ? soon : ` in ${plies(length)}`;
-  bar.textContent = winner ? `${NAMES[winner]} wins${more}` : open;
+  bar.style.setProperty("--known", String(known));
+  bar.textContent = text;
   const left = byId("search-on").firstElementChild;
   if (left)
     left.textContent = winner ? "Not every length is known yet." : "This position needs more than a few seconds.";
@@ -156,12 +144,8 @@ function drawNotes({ look, settings }) {
 }
 
 /** @param {State} state */
-function drawLine({ line, look, mode }) {
-  const names = line?.cells.slice(0, line.shown).map((cell) => nameOf(line.node.position, cell)) ?? [];
-  const more = line ? line.cells.length - line.shown : 0;
-  const marked = look?.truth && mode === "analyse";
-  const hint = marked ? "Point at a marked cell, or hold it, to see the line of best play." : "";
-  byId("line").textContent = line ? `Best play: ${names.join(" ")}${more ? ` … (${more} more)` : ""}` : hint;
+function drawLine(state) {
+  byId("line").textContent = lineText(state);
 }
 
 /**

@@ -399,12 +399,14 @@ export class KnightBoard extends HTMLElement {
 
   /** @param {PointerEvent} event */
   cellAt({ clientX, clientY }) {
-    const found = document.elementFromPoint(clientX, clientY)?.closest("[data-cell]");
+    const root = /** @type {Document | ShadowRoot} */ (this.getRootNode());
+    const found = root.elementFromPoint(clientX, clientY)?.closest("[data-cell]");
     return found instanceof HTMLElement && this.contains(found) ? Number(found.dataset.cell) : null;
   }
 }
 
-customElements.define("knight-board", KnightBoard);
+// A notebook loads this file once for each of its boards.
+if (!customElements.get("knight-board")) customElements.define("knight-board", KnightBoard);
 
 /**
  * Return the board with an id.

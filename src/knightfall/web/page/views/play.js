@@ -66,7 +66,7 @@ export function addPlayView(play, review, preview) {
  * Return the content of the board for the current position.
  * @param {State} state
  */
-function boardView({ game, look, line, settings, retry, mode }) {
+export function boardView({ game, look, line, settings, retry, mode }) {
   const { agent, resigned, tree, you } = game;
   const node = tree.at;
   const { position } = node;

@@ -1,0 +1,54 @@
+"""Every public name of the Python API is documented, with all parameters and fields."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import pytest
+from test_docs import generator
+
+import knightfall as kf
+
+FUNCTIONS = [name for name in dir(kf) if not isinstance(getattr(kf, name), type)]
+CLASSES = [getattr(kf, name) for name in dir(kf) if isinstance(getattr(kf, name), type)]
+
+
+def documented(function: Any) -> dict[str, str]:
+    """Return the arguments that a docstring describes, each with the beginning of its text."""
+    return dict(re.findall(r"^    (\w+): (\S.*)$", inspect.getdoc(function) or "", re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_describes_its_parameters_and_has_an_example(name: str) -> None:
+    function = getattr(kf, name)
+    assert set(documented(function)) == set(inspect.signature(function).parameters)
+    assert "Example:\n    >>> " in inspect.getdoc(function)
+    assert function.__name__ == name
+
+
+@pytest.mark.parametrize("kind", [*CLASSES, *generator().result_classes()])
+def test_every_member_of_a_class_is_described(kind: type) -> None:
+    made = generator()
+    assert inspect.getdoc(kind)
+    for written, about in made.members(kind):
+        assert about, f"{kind.__name__}.{written} has no docstring"
+        if "(" in written:
+            method = getattr(kind, written.partition("(")[0])
+            text = inspect.getdoc(method) or ""
+            for parameter in set(inspect.signature(method).parameters) - {"self"}:
+                inherited = text.startswith("See `")
+                assert inherited or re.search(rf"\b{parameter}\b", text), (written, parameter)
+    fields = made.fields_of(kind) if hasattr(kind, "__dataclass_fields__") else ()
+    for written, about in fields:
+        field = written.partition(":")[0]
+        assert about or f"`{field}`" in (inspect.getdoc(kind) or ""), f"{kind.__name__}.{field}"
+
+
+def test_help_shows_readable_types_and_defaults() -> None:
+    shown = str(inspect.signature(kf.match))
+    assert "a: str | Agent | Chooser | Callable[..., Any], " in shown
+    assert "store: str | PathLike[str] | None = None" in shown
+    assert shown.endswith(") -> MatchReport")
+    assert not re.search(r"AnAgent|ABook|AStore|\*\*|'(?!7x7)\w+'|<function|object at", shown)
