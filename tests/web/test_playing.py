@@ -380,6 +380,22 @@ def test_games_are_listed_and_gone_on_with(browser: Any, file: Path) -> None:
         assert page.locator("#games-list a").count() == 2
 
 
+def test_a_move_does_not_call_back_who_has_left(browser: Any, file: Path) -> None:
+    """A link changes the address at once, but `hashchange` comes in a later task: what is saved in
+    between must not replace the address.
+    """
+    with opened(browser, file_url(file, f"{of(GAME[:2])}&{OPPONENT}")) as page:
+        there = "() => { location.hash = '/games'; knightfall.play.save(); return location.hash; }"
+        assert page.evaluate(there) == "#/games"
+        page.wait_for_selector("#games-text:visible")
+        page.go_back()
+        page.wait_for_function(YOUR_TURN)
+        assert moves_of(page) == GAME[:2]
+        page.locator("#board .target").first.click()  # the address follows the game again
+        page.wait_for_function(f"() => knightfall.play.tree.line().length === 4 && ({YOUR_TURN})()")
+        assert len(page.evaluate("location.hash").partition("&")[0].split(".")) == 4
+
+
 def test_sounds_only_for_who_wants_them(browser: Any, file: Path) -> None:
     count = """() => {
       globalThis.tones = 0;

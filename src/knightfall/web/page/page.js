@@ -135,9 +135,7 @@ export class Page {
    */
   showAddress(address, kept, another) {
     this.router.remember("play", `#${address}`);
-    if (this.router.now !== "play") return;
-    const push = another && this.began;
-    history[push ? "pushState" : "replaceState"](kept, "", `#${address}`);
+    if (this.router.now === "play") this.router.write(`#${address}`, kept, another && Boolean(this.began));
   }
 
   // -- values in the browser's storage -------------------------------------------------------------

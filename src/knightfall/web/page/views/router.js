@@ -34,6 +34,8 @@ export class Router {
     /** @type {Map<string, View>} */
     this.views = new Map();
     this.menu = /** @type {HTMLElement} */ (document.querySelector("nav"));
+    /** The address that was last followed or written. */
+    this.followed = "";
     addEventListener("hashchange", () => this.follow());
   }
 
@@ -61,9 +63,23 @@ export class Router {
     this.menu.querySelector(`[data-to="${name}"]`)?.setAttribute("href", address);
   }
 
+  /**
+   * Replace the address, or push a new one, without following it.  Do nothing while the browser is on its way to
+   * another address: a link changes the address at once, but the page hears of it in a later task.
+   * @param {string} address
+   * @param {object} kept the state of the new entry in the history
+   * @param {boolean} push
+   */
+  write(address, kept, push) {
+    if (location.hash !== this.followed) return;
+    history[push ? "pushState" : "replaceState"](kept, "", address);
+    this.followed = location.hash;
+  }
+
   /** Show the view of the address. */
   async follow() {
     const address = location.hash;
+    this.followed = address;
     const named = /^#\/([a-z]+)(?:\/(.*))?$/.exec(address);
     const name = named && this.views.has(named[1]) ? named[1] : FIRST;
     const words = named && name !== FIRST ? (named[2] ?? "").split("/").filter(Boolean).map(decoded) : [];
