@@ -111,8 +111,8 @@ def test_one_process_loads_the_agent_for_all_games_of_a_thread_and_ends_with_it(
 ) -> None:
     started: list[subprocess.Popen[bytes]] = []
 
-    def noting(text: str) -> AgentProcess:
-        process = AgentProcess(text)
+    def noting(text: str, beside: Path | None) -> AgentProcess:
+        process = AgentProcess(text, beside)
         started.append(process._process)  # not the object itself, which must not be kept
         return process
 

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -334,3 +335,109 @@ def test_without_bubblewrap_the_next_kind_is_chosen(
     monkeypatch.setenv("KNIGHTFALL_CACHE_DIR", str(tmp_path))
     wanted = "namespaces" if sandbox.works("namespaces") else "none"
     assert sandbox.kind() == wanted
+
+
+# -- the games of one process ----------------------------------------------------------------------
+
+COUNTS = """
+from itertools import count
+import os
+numbers = count()
+def number(): return next(numbers)
+"""
+"""Code that remembers in memory how often it was asked."""
+
+COUNTS_IN_A_FILE = """
+import os
+def number():
+    path = {path!r}
+    {prepare}
+    with open(path, "a") as file:
+        file.write("x")
+        return file.tell() - 1
+"""
+"""Code that remembers it in a file."""
+
+AGENT = "def choose(position): raise ValueError(f'<{number()}>')\n"
+SUBMISSION = """
+class AlphaBetaPlayer:
+    def __init__(self, search_depth=3, score_fn=None, timeout=10.0): pass
+    def get_move(self, game, time_left): raise ValueError(f'<{number()}>')
+"""
+
+
+def numbers_of(text: str) -> list[str]:
+    """Return the numbers that an agent reports when asked for a move in three games."""
+    found = []
+    for seed in range(3):
+        with RemotePlayer(replace(parse_agent(text), seed=seed)) as player:
+            with pytest.raises(AgentFailure, match="<") as failed:
+                player.analyse(START)
+            found.append(str(failed.value).partition("<")[2].partition(">")[0])
+    return found
+
+
+def processes_kept() -> int:
+    return len(host._idle.kept)
+
+
+@pytest.mark.parametrize("submitted", [False, True])
+@pytest.mark.parametrize(
+    "memory",
+    [
+        COUNTS,
+        COUNTS_IN_A_FILE.format(path="/dev/shm/mine", prepare=""),
+        COUNTS_IN_A_FILE.format(
+            path="/dev/shm/a/mine", prepare="os.makedirs('/dev/shm/a', exist_ok=True)"
+        ),
+        COUNTS_IN_A_FILE.format(path="beside.txt", prepare=""),
+    ],
+    ids=["memory", "shm", "folder", "beside"],
+)
+def test_each_game_begins_as_it_was_loaded(
+    memory: str, submitted: bool, kind: str, tmp_path: Path
+) -> None:
+    """Check that no game finds what an earlier one has left, in memory or in a file."""
+    if "beside" in memory and not submitted:
+        pytest.skip("only a submission can write beside its file")
+    (tmp_path / "beside.txt").touch()
+    file = tmp_path / "game_agent.py"
+    file.write_text(memory + (SUBMISSION if submitted else AGENT))
+    text = f"course:{file}" if submitted else f"python({file}:choose)"
+    if submitted:
+        file.write_text("from isolation import Board\n" + file.read_text())
+    assert numbers_of(text) == ["0", "0", "0"]
+    # Without files, one process has played all games.
+    assert processes_kept() == 1
+    assert host._idle.kept[0].has_ended_game() == (memory is COUNTS)
+
+
+@pytest.mark.parametrize("submitted", [False, True])
+def test_a_game_cannot_inspect_the_process_that_it_is_a_fork_of(
+    submitted: bool, kind: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "game_agent.py"
+    opens = """
+import os
+def number():
+    try:
+        open(f"/proc/{os.getppid()}/mem", "rb")
+    except PermissionError:
+        return "refused"
+"""
+    file.write_text(
+        "from isolation import Board\n" * submitted + opens + (SUBMISSION if submitted else AGENT)
+    )
+    text = f"course:{file}" if submitted else f"python({file}:choose)"
+    assert numbers_of(text) == ["refused"] * 3
+
+
+def test_without_a_sandbox_a_submission_plays_one_game_in_a_process(
+    no_sandbox: None, tmp_path: Path
+) -> None:
+    """Check that it is not forked there: its processes might outlive the game."""
+    host._idle.end()
+    file = tmp_path / "game_agent.py"
+    file.write_text("from isolation import Board\n" + COUNTS + SUBMISSION)
+    assert numbers_of(f"course:{file}") == ["0", "0", "0"]
+    assert processes_kept() == 0

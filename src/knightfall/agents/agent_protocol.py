@@ -47,11 +47,6 @@ class HostedAgent:
             "warnings": [str(one.message)[:LONGEST_TEXT] for one in ours[:MOST_WARNINGS]],
         }
 
-    @property
-    def needs_own_process(self) -> bool:
-        """See `knightfall.isolation.agent_host.Hosted`."""
-        return self._agent.remembers_game
-
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Answer a request; ``question["ask"]`` says what is requested."""
         agent, asked = self._agent, question["ask"]

@@ -252,7 +252,7 @@ class Agent:
 
     @property
     def remembers_game(self) -> bool:
-        """Whether moves depend on earlier moves, so that each game needs its own process."""
+        """Whether moves depend on earlier moves of the game, so that games must not be mixed."""
         return False
 
     @property

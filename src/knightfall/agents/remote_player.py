@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from knightfall.agents.agent_protocol import HOSTED, read_loaded, read_report, read_value
 from knightfall.agents.base import Agent
@@ -97,6 +97,7 @@ class AgentProcess(HostProcess):
         super().__init__(HOSTED, text, beside, copy=copy, readable=readable, trusted=trusted)
         self.files: list[str] = []
         self.warnings: list[str] = []
+        self.key: tuple[str, int]  # identifies the agent among idle processes
         self._boards: set[Board] = set()
         self._last: tuple[int, Position] | None = None  # seed and position of the last request
 
@@ -183,7 +184,7 @@ class RemotePlayer:
     plies after the last request for the same side begins another game.  `analyse` raises an
     `AgentFailure` for anything that goes wrong in that process; after an error, a crash or a
     timeout the next request also begins another game.  Processes that can play another game are
-    kept for the next player of this thread with the same agent.
+    kept for the next player of this thread with the same agent.  A ``with`` block ends the game.
     """
 
     def __init__(self, agent: Agent, patience: float = PATIENCE) -> None:
@@ -198,6 +199,12 @@ class RemotePlayer:
 
     def __getstate__(self) -> dict[str, object]:
         return {**vars(self), "_children": {}}  # the other process starts its own children
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.end_game()
 
     def start(self) -> RemotePlayer:
         """Start the process if there is none, without waiting for it."""
@@ -252,8 +259,10 @@ class RemotePlayer:
         return report
 
     def ask(self, question: dict[str, Any], limit: float, read: Reader[Any]) -> Any:
-        """Send a request that only this kind of agent supports; return the answer."""
+        """Send a request that only this kind of agent supports, in a game; return the answer."""
         with self._process(UNCLAIMED) as child:
+            if not child.playing:
+                child.new_game(seed=self._seed, side="w")
             return child.ask(question, limit, read)
 
     def measure(
@@ -273,7 +282,7 @@ class RemotePlayer:
         while self._children:
             child = self._children.popitem()[1]
             if child.end_game():
-                _idle.give(self._text, child)
+                _idle.give(child)
             else:
                 child.end()
 
@@ -300,14 +309,20 @@ class RemotePlayer:
 
     def _take(self) -> AgentProcess:
         """Return an idle process of the agent, or a new one."""
-        if self._agent is None:
-            return _idle.take(self._text) or AgentProcess(self._text)
-        if self._stamp() in _never_ready:  # fail at once instead of waiting in each game
-            raise AgentFailure("timeout", _never_ready[self._stamp()])
-        try:
-            return AgentProcess(self._text, beside=self._agent.beside)
-        except (KnightfallError, OSError) as error:
-            raise AgentFailure("crash", f"{self._text}: {error}") from None
+        key = self._stamp()
+        if key in _never_ready:  # fail at once instead of waiting in each game
+            raise AgentFailure("timeout", _never_ready[key])
+        child = _idle.take(key)
+        if child is None:
+            try:
+                beside = None if self._agent is None else self._agent.beside
+                child = AgentProcess(self._text, beside)
+            except (KnightfallError, OSError) as error:
+                if self._agent is None:
+                    raise
+                raise AgentFailure("crash", f"{self._text}: {error}") from None
+            child.key = key
+        return child
 
     def _stamp(self) -> tuple[str, int]:
         """Return a key that changes when the agent's file is edited."""
@@ -322,31 +337,32 @@ _never_ready: dict[tuple[str, int], str] = {}
 
 
 class _Idle(threading.local):
-    """Idle processes of one thread, with their agent strings; they end with the thread."""
+    """Idle processes of one thread; they end with the thread."""
 
     def __init__(self) -> None:
-        self.kept: list[tuple[str, AgentProcess]] = []
+        self.kept: list[AgentProcess] = []
 
-    def take(self, text: str) -> AgentProcess | None:
+    def take(self, key: tuple[str, int]) -> AgentProcess | None:
         """Remove and return an idle process of an agent; None if there is none."""
-        for index in reversed(range(len(self.kept))):
-            if self.kept[index][0] == text:
-                child = self.kept.pop(index)[1]
+        for child in reversed(self.kept):
+            if child.key == key:
+                self.kept.remove(child)
                 if child.has_ended_game():
                     return child
                 child.end()
+                return self.take(key)
         return None
 
-    def give(self, text: str, child: AgentProcess) -> None:
+    def give(self, child: AgentProcess) -> None:
         """Keep a process; if there are too many, end the least recently used one."""
-        self.kept.append((text, child))
+        self.kept.append(child)
         while len(self.kept) > MOST_IDLE:
-            self.kept.pop(0)[1].end()
+            self.kept.pop(0).end()
 
     def end(self) -> None:
         """End all idle processes."""
         while self.kept:
-            self.kept.pop()[1].end()
+            self.kept.pop().end()
 
 
 _idle = _Idle()

@@ -202,7 +202,7 @@ class CourseAgent(Agent):
         except AgentFailure as failure:
             raise KnightfallError(f"the submission cannot be loaded: {failure}") from None
         finally:
-            self.host.close()
+            self.host.end_game()
         if not self.reference.name:
             found = checked(self.reference)
             yield from (f"{found.file}: {line}" for line in found.choice())

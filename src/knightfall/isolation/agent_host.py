@@ -4,10 +4,11 @@ Its first process, the watcher, runs the agent in a child process and reports ho
 (see `knightfall.isolation.supervisor`).
 
 The agent's process loads it once.  Each game is then played by a fork of it, so that every game
-begins with the state after loading, independent of earlier games.  A module that started threads
-or, in a sandbox, other processes while it was loaded cannot be forked safely: its process plays one
-game and ends.  The class to host is given as an import path, so this module does not depend on
-agents.
+begins with the state after loading, independent of earlier games.  The process plays one game and
+ends if a fork would not be such a beginning: if the module started threads or, in a sandbox, other
+processes while it was loaded; if the game left files behind; and for a submission of the course
+without a sandbox, whose processes might outlive the game.  The class to host is given as an import
+path, so this module does not depend on agents.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ import threading
 import time
 from contextlib import suppress
 from importlib import import_module
-from typing import IO, Any, NoReturn, Protocol
+from typing import IO, TYPE_CHECKING, Any, NoReturn, Protocol
 
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation import limits, namespaces
 from knightfall.isolation.run_isolated import Fork, describe_exit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 LONGEST_DETAIL = 500
 """Longest error message in characters: an agent may put a whole table into one."""
@@ -42,11 +46,19 @@ _WORD = re.compile(rb"[0-9a-f]{16}")
 
 
 def watch(
-    kind: str, hosted: str, text: str, limited: bool, reading: int, writing: int, exit_writer: int
+    kind: str,
+    hosted: str,
+    text: str,
+    limited: bool,
+    scratch: str,
+    reading: int,
+    writing: int,
+    exit_writer: int,
 ) -> NoReturn:
     """Run the agent in a child process, and report how it ended.
 
-    `kind` is the kind of its sandbox; empty for code that needs none.
+    `kind` is the kind of its sandbox; empty for code that needs none.  `scratch` is the folder that
+    it can write to; empty if there is none.
     """
     if _is_broken(exit_writer):  # the supervisor ended while this process was started
         os._exit(1)
@@ -66,7 +78,7 @@ def watch(
                 limits.limit_processes()
             if kind:
                 namespaces.filter_system_calls(limited)
-            serve(hosted, text, reading, writing, alone=alone)
+            serve(hosted, text, reading, writing, limited=limited, alone=alone, scratch=scratch)
         finally:
             os._exit(0)
     os.write(exit_writer, b"%d" % agent)
@@ -96,16 +108,20 @@ class Hosted(Protocol):
     def load(self) -> dict[str, Any]:
         """Load the agent that the string names; return the answer to the first request."""
 
-    @property
-    def needs_own_process(self) -> bool:
-        """Whether each game needs a new process that loads the agent again, instead of a fork."""
-
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to a request."""
 
 
 def serve(
-    hosted: str, text: str, reading: int, writing: int, before: bytes = b"", alone: bool = False
+    hosted: str,
+    text: str,
+    reading: int,
+    writing: int,
+    *,
+    before: bytes = b"",
+    limited: bool = False,
+    alone: bool = False,
+    scratch: str = "",
 ) -> None:
     """Answer the requests from one file descriptor until it is closed.
 
@@ -119,7 +135,11 @@ def serve(
     module, _, name = hosted.partition(":")
     kind = getattr(import_module(module), name)
     with os.fdopen(reading, "rb") as questions, os.fdopen(writing, "wb") as answers:
-        _Server(kind(text), text, questions, answers, before, alone).answer_all()
+        can_fork = not before and (alone or not limited)
+        writable = [*filter(None, [scratch, SHARED if alone else ""])]
+        _Server(
+            kind(text), text, (questions, answers, before), can_fork, alone, writable
+        ).answer_all()
 
 
 class _Server:
@@ -129,16 +149,18 @@ class _Server:
         self,
         hosted: Hosted,
         text: str,
-        questions: IO[bytes],
-        answers: IO[bytes],
-        before: bytes,
+        connection: tuple[IO[bytes], IO[bytes], bytes],
+        can_fork: bool,
         alone: bool,
+        writable: Sequence[str],
     ) -> None:
         self._hosted, self._text, self._alone = hosted, text, alone
-        self._questions, self._answers, self._before = questions, answers, before
+        self._questions, self._answers, self._before = connection
         self._nowhere = os.open(os.devnull, os.O_WRONLY)
         self._loaded = False
+        self._can_fork, self._writable = can_fork, writable
         self._forks = False  # whether each game gets a fork, and this process plays none
+        self._files: set[tuple[str, int, int]] = set()  # in the writable folders, after loading
 
     def answer_all(self) -> bytes:
         """Answer requests until the game is over or the input ends.
@@ -165,21 +187,28 @@ class _Server:
         """Let a fork of this process play a game; return the token of the request that ended it.
 
         If the fork dies first, this process exits in the same way, and the supervisor reports it.
+        If the game has left files, this process exits, so that no other game finds them.
         """
 
         def play(end: int) -> None:
+            limits.forbid_inspection(False)
             os.set_blocking(end, False)  # the agent may have filled the pipe
             self._forks = False
             self._say(word, self._answer_in_time(question))
             os.write(end, self.answer_all())
 
+        limits.forbid_inspection()  # else the game could change the state that others begin with
         game = Fork(play)
         _, status = os.waitpid(game.pid, 0)
         with suppress(OSError):  # end the processes that the game has started
             os.kill(-1 if self._alone else -game.pid, signal.SIGKILL)
         over = game.read_until(0.0, most=100)
         os.close(game.reading)
-        return over if _WORD.fullmatch(over) else limits.exit_like(status)
+        if not _WORD.fullmatch(over):
+            limits.exit_like(status)
+        if _files_in(self._writable) != self._files:
+            os._exit(0)
+        return over
 
     def _answer_in_time(self, question: dict[str, Any]) -> dict[str, Any]:
         limit = question["limit"]
@@ -194,11 +223,34 @@ class _Server:
         finally:
             faulthandler.cancel_dump_traceback_later()
         if loads:
-            own = self._hosted.needs_own_process
             helped = self._alone and limits.descendants(1) != {os.getpid()}
-            self._forks = not (self._before or own or helped) and _is_alone()
+            self._forks = self._can_fork and not helped and _is_alone()
+            if self._forks:
+                self._files = _files_in(self._writable)
             answer["forks"] = self._forks
         return answer
+
+
+SHARED = "/dev/shm"
+"""The folder in memory that an agent in a sandbox can write to, besides a scratch copy."""
+
+CACHES = ("__pycache__", "numba")
+"""Folders of bytecode and of Numba's machine code, which may last from game to game."""
+
+
+def _files_in(folders: Sequence[str]) -> set[tuple[str, int, int]]:
+    """Return the paths in these folders, with the times of their last changes and their sizes."""
+    found: set[tuple[str, int, int]] = set()
+    for top in folders:
+        for folder, inner, names in os.walk(top):
+            inner[:] = [name for name in inner if name not in CACHES]
+            for name in (*inner, *names):
+                path = os.path.join(folder, name)
+                with suppress(OSError):
+                    seen = os.lstat(path)
+                    size = 0 if name in inner else seen.st_size
+                    found.add((path, 0 if name in inner else seen.st_ctime_ns, size))
+    return found
 
 
 def _is_alone() -> bool:
@@ -234,6 +286,6 @@ def _failure(text: str, error: BaseException) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    _kind, _hosted, _text, _limited = sys.argv[1:5]
-    _reading, _writing, _exit_writer = map(int, sys.argv[5:])
-    watch(_kind, _hosted, _text, bool(_limited), _reading, _writing, _exit_writer)
+    _kind, _hosted, _text, _limited, _scratch = sys.argv[1:6]
+    _reading, _writing, _exit_writer = map(int, sys.argv[6:])
+    watch(_kind, _hosted, _text, bool(_limited), _scratch, _reading, _writing, _exit_writer)

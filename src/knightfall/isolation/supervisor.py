@@ -137,7 +137,7 @@ def supervise(orders: Orders) -> NoReturn:
     exit_reader, exit_writer = os.pipe()
     limits.adopt_orphans()
     program = [sys.executable, "-P", "-m", "knightfall.isolation.agent_host"]
-    program += orders.words()[:4]
+    program += orders.words()[:5]
     starter = start(program, orders, (agent_reads, agent_writes, exit_writer))
     for theirs in (agent_reads, agent_writes, exit_writer):
         os.close(theirs)

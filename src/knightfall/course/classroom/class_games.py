@@ -202,7 +202,7 @@ def load_each(
         agent = entrant_of(student, conditions).agent
         loaded = False
         try:
-            with closing(RemoteSubmission(cached_agent(played[agent]))) as player:
+            with RemoteSubmission(cached_agent(played[agent])) as player:
                 player.prepare()
                 loaded = True
                 if not conditions.successor:

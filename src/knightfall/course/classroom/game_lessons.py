@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -319,7 +318,7 @@ def _asked(choices: Sequence[Choice], agent: str) -> tuple[Asked, str]:
     """
     found: Asked = []
     try:
-        with closing(RemoteSubmission(cached_agent(agent))) as player:
+        with RemoteSubmission(cached_agent(agent)) as player:
             for choice in choices:
                 said = player.opinions(choice.position)
                 numbers = {move: value for move, value in said.items() if value is not None}

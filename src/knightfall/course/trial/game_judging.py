@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -109,7 +109,7 @@ def _described(agent: str, played: Sequence[tuple[PairTask, GameRecord, Side]]) 
     # The submission is called once more, and this time it may fail in another way.
     with (
         suppress(AgentFailure),
-        closing(RemoteSubmission(cached_agent(as_played(agent)))) as player,
+        RemoteSubmission(cached_agent(as_played(agent))) as player,
     ):
         line = player.answer_line(position, task.seed)
     return NeverMoved(len(played), tuple(answers) or ("no move",), position.fen, line)
@@ -257,7 +257,7 @@ def _has_own_clock(run: PlayedGames, test: int) -> bool:
     agent = cached_agent(as_played(run.plan.entrants[test].agent))
     if isinstance(agent, CourseAgent) and agent.time_is_counted:
         # A failure is ignored here, because it is reported with the games.
-        with suppress(AgentFailure), closing(RemoteSubmission(agent)) as player:
+        with suppress(AgentFailure), RemoteSubmission(agent) as player:
             return player.asks_other_clocks(Position.from_fen(run.plan.order(0)[0]))
     return False
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
@@ -304,13 +304,14 @@ Act = Callable[[Isolation], int]
 def _player(text: str, seat: int, seed: int, game: ExitStack) -> Act:
     """Return the function that chooses a player's moves.
 
-    A submission gets a process of its own, which ends when the stack `game` is closed.
+    A submission plays in a process of its own; its game ends when the stack `game` is closed.
     """
     if text in SAMPLES:
         return _sample(SAMPLES[text](seat))
     agent = cached_agent(text)
     if isinstance(agent, CourseAgent):
-        host = game.enter_context(closing(RemoteSubmission(replace(agent, seed=seed))))
+        host = RemoteSubmission(replace(agent, seed=seed))
+        game.callback(host.end_game)
         return partial(_ask_submission, host)
     # The search gets 95 % of the time; the rest is for everything around it.
     seconds = None if agent.budget.seconds is None else 0.95 * agent.budget.seconds
