@@ -365,8 +365,8 @@ def _function(name: str, function: Any) -> Iterator[str]:
 
 def _parameter(one: inspect.Parameter) -> str:
     """Return a parameter with its type and default, as in ``pairs: int = 100``."""
-    kind = str(one.annotation).replace("AnAgent", "str | Agent | Chooser | Callable")
-    return f"{one.name}: {kind}{'' if one.default is one.empty else f' = {one.default!r}'}"
+    default = "" if one.default is one.empty else f" = {one.default!r}"
+    return f"{one.name}: {one.annotation}{default}"
 
 
 def _class(called: str, kind: type) -> Iterator[str]:

@@ -14,6 +14,8 @@ from __future__ import annotations
 # traceback until the command line has installed its signal handler.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from knightfall.agents import Agent, agent
     from knightfall.arena.api import league, match, run, runs, tournament, user_store, worth
     from knightfall.board import Board
@@ -80,14 +82,25 @@ def __getattr__(name: str) -> object:
         from importlib import import_module
 
         value: object = getattr(import_module(_LAZY_IMPORTS[name]), name)
+        if not isinstance(value, type):
+            _show_types(value)
         globals()[name] = value  # so that the next access does not come here
         return value
     if not name.startswith("_"):
         from knightfall.extensions import added, load_added
 
         if name in added("functions"):
-            return load_added("functions", name)
+            function = load_added("functions", name)
+            _show_types(function)
+            return function
     raise AttributeError(f"module 'knightfall' has no attribute {name!r}")
+
+
+def _show_types(function: Any) -> None:
+    """Let `help` show the types of a function without quotes."""
+    from knightfall.display.signatures import show_types
+
+    show_types(function)
 
 
 def __dir__() -> list[str]:

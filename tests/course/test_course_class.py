@@ -8,11 +8,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import parse_qs, unquote
+from urllib.parse import parse_qs, quote, unquote
 
 import pytest
 from cli_runner import answer, refused, run
@@ -243,6 +243,43 @@ def test_who_never_moves_is_listed_apart_with_its_line(various: ClassReport) -> 
         assert word not in page
     rows = list(csv.DictReader((various.output / "class.csv").read_text().splitlines()))
     assert [(row["place"], row["elo"]) for row in rows if row["student"] == "eve"] == [("", "")]
+
+
+def test_who_cannot_be_ranked_has_a_page_that_says_why(folder: Path) -> None:
+    """A file that cannot be read, one that cannot be loaded, and one that finishes no game."""
+    write(folder / "ann", SEARCH)
+    write(folder / "ben", "def custom_score(:\n")
+    write(folder / "cec", in_2017b("raise ValueError('<script>')"))
+    write(folder / "dan", in_2017b(FIRST, "import tensorglow"))
+    (folder / "eve & co.zip").write_bytes(b"PK")
+    old = folder.parent / "out" / "students" / "ben.html"
+    old.parent.mkdir(parents=True)
+    old.write_text("of last week, when it played")
+    report = held(folder, output=str(folder.parent / "out"), board_page="board.html")
+    problems = {one["name"]: one["problem"] for one in report.to_dict()["not_played"]}
+    pages = {
+        one["name"]: (report.output / one["page"]).read_text()
+        for one in report.to_dict()["not_played"]
+    }
+    assert sorted(pages) == ["ben", "cec", "dan", "eve & co.zip"]
+    index = (report.output / "index.html").read_text()
+    for one in report.to_dict()["not_played"]:
+        name = escape(one["name"])
+        assert f'<td><a href="{quote(one["page"])}">{name}</a></td>' in index
+        assert f"<h1>{name}</h1>" in pages[one["name"]]
+        assert escape(problems[one["name"]]) in pages[one["name"]]
+        assert "ann" not in pages[one["name"]].partition("<body>")[2].replace("cannot", "")
+        assert "<script" not in pages[one["name"]]
+    assert "line 1: SyntaxError" in pages["ben"]
+    assert "is an archive: unpack it" in pages["eve & co.zip"]
+    assert "No module named &#x27;tensorglow" in pages["dan"]
+    assert "<h3>file loads: " in pages["dan"]
+    assert "finishes none of 4 games: crash: game_agent.py, line 13" in pages["cec"]
+    # The failed check has the position, the lines of the student's file, and links to the board.
+    assert "<h3>alphabeta: get_move: raises ValueError</h3>" in pages["cec"]
+    assert "<svg" in pages["cec"]
+    assert 'href="../board.html#fen=' in pages["cec"]
+    assert "raise ValueError(&#x27;&lt;script&gt;&#x27;)" in pages["cec"]
 
 
 def test_a_class_in_which_nobody_moves_says_so(folder: Path) -> None:

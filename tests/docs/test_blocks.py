@@ -166,7 +166,21 @@ def parsed(command: str) -> None:
     group.make_context("knightfall", args)
 
 
-@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda e: e.stem)
+WITHOUT_TORCH = sorted({*(ROOT / "examples").glob("*.py")} - {ROOT / "examples" / "train_ppo.py"})
+
+
+@pytest.mark.slow
+def test_the_example_with_torch_runs(folder: Path) -> None:
+    pytest.importorskip("sb3_contrib", reason="MaskablePPO is in sb3-contrib")
+    copy = shutil.copy(ROOT / "examples" / "train_ppo.py", folder)
+    command = [sys.executable, str(copy), "--moves", "16384", "--pairs", "2"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder)
+    assert "12 games on 7×7" in done.stdout
+    assert "Keeps the win" in done.stdout
+    assert (folder / "ppo.zip").is_file()
+
+
+@pytest.mark.parametrize("example", WITHOUT_TORCH, ids=lambda e: e.stem)
 def test_examples_run(
     example: Path,
     folder: Path,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pydoc
 import re
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from test_docs import generator
 
 import knightfall as kf
+from knightfall.display.signatures import show_types
 
 FUNCTIONS = [name for name in dir(kf) if not isinstance(getattr(kf, name), type)]
 CLASSES = [getattr(kf, name) for name in dir(kf) if isinstance(getattr(kf, name), type)]
@@ -46,9 +48,30 @@ def test_every_member_of_a_class_is_described(kind: type) -> None:
         assert about or f"`{field}`" in (inspect.getdoc(kind) or ""), f"{kind.__name__}.{field}"
 
 
-def test_help_shows_readable_types_and_defaults() -> None:
-    shown = str(inspect.signature(kf.match))
-    assert "a: str | Agent | Chooser | Callable[..., Any], " in shown
-    assert "store: str | PathLike[str] | None = None" in shown
-    assert shown.endswith(") -> MatchReport")
-    assert not re.search(r"AnAgent|ABook|AStore|\*\*|'(?!7x7)\w+'|<function|object at", shown)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_help_shows_readable_types_and_defaults(name: str) -> None:
+    """Types have neither quotes nor names of modules nor aliases that only knightfall knows."""
+    shown = inspect.signature(getattr(kf, name))
+    for kind in (shown.return_annotation, *(one.annotation for one in shown.parameters.values())):
+        assert re.fullmatch(r"[\w|\[\], .]+", repr(kind))
+        assert not re.search(r"\w\.\w", repr(kind))
+        assert not re.search(r"\b(AnAgent|ABook|AStore|ABudget|Notice|OnProgress|Score)\b", kind)
+    assert not re.search(r"\*\*|<function|object at|: '|-> '", str(shown))
+
+
+def test_the_signatures_of_functions_are_whole() -> None:
+    grade, match = (str(inspect.signature(function)) for function in (kf.grade, kf.match))
+    assert grade.startswith("(player: str | Agent | Chooser | Callable[..., Any] | Analyst, *, ")
+    assert "store: str | PathLike[str] | None = None" in match
+    assert match.endswith(") -> MatchReport")
+    assert "tune(expression: str, folder: str | PathLike[str], *, nodes: int = 2500, " in (
+        pydoc.render_doc(kf.tune, renderer=pydoc.plaintext)
+    )
+
+
+def test_a_type_that_does_not_exist_is_shown_as_it_is_written() -> None:
+    def function(one: Missing, two: int) -> None:  # type: ignore[name-defined]  # noqa: F821
+        pass
+
+    show_types(function)
+    assert str(inspect.signature(function)) == "(one: 'Missing', two: 'int') -> 'None'"

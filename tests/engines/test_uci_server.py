@@ -186,14 +186,108 @@ def test_the_solver_can_be_stopped_and_goes_on_later(talk: Talk) -> None:
         ("position fen", "the FEN is empty"),
         ("position fen 7/7 w", "a 7×2 board is too small"),
         ("position startpos moves d4e5", "move 1 of the position: "),
-        ("go movetime soon", "movetime 'soon' must be a whole number"),
-        ("go depth", "depth '' must be a whole number from 1 to 64"),
+        ("position moves d4", "position is written: "),
+        ("position fen 7/7/1N5/7/7/4n2/7 x", "side to move 'x' must be w or b"),
+        ("setoption name", "setoption is written: "),
+        ("setoption Hash 4", "setoption is written: "),
+        ("setoption name Hash", "Hash '' must be a whole number from 1 to 16384"),
+        ("setoption name Clear Hash", "unknown option 'Clear Hash'"),
+        ("setoption name Heuristic value", "heuristic '': a term is missing"),
+        ("setoption name UCI_Variant", "UCI_Variant '' is not accepted"),
+        ("ponderhit", "unknown command 'ponderhit'"),
     ],
 )
 def test_errors_are_lines_of_information(talk: Talk, line: str, said: str) -> None:
     (answer,) = talk(line)
     assert answer.startswith("info string ")
     assert said in answer
+
+
+NO_LIMIT = "info string go has no limit that can be used: it searches 2500 nodes"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("go depth x", "depth 'x' must be a whole number from 1 to 64; depth is ignored"),
+        ("go depth", "depth '' must be a whole number from 1 to 64; depth is ignored"),
+        ("go depth 0", "depth '0' must be a whole number from 1 to 64; depth is ignored"),
+        ("go depth 3.5", "depth '3.5' must be"),
+        ("go nodes -5", "nodes '-5' must be a whole number from 1 to 1000000000000000"),
+        ("go movetime soon", "movetime 'soon' must be a whole number from"),
+        ("go wtime abc btime 1000", "wtime 'abc' must be a whole number from"),
+        ("go dpeth 5", "unknown word 'dpeth' after go is ignored; known are depth, nodes, "),
+        ("go mate 3", "mate is not supported and ignored"),
+        ("go searchmoves b5d4 depth x", "depth 'x' must be"),
+        ("go btime 1000 winc 5", None),
+        ("go movestogo 5", None),
+    ],
+)
+def test_a_go_whose_limits_cannot_be_used_is_answered(
+    talk: Talk, line: str, said: str | None
+) -> None:
+    """A program that sent a limit waits for a move, so it gets that of a small search."""
+    lines = talk(f"position fen {uci_fen(START)}", line)
+    told = [one for one in lines if one.startswith("info string ")]
+    assert NO_LIMIT in told
+    assert said is None or any(said in one for one in told)
+    report = parse_agent("id(improved, nodes=2500)").analyse(START)
+    assert best(lines) == uci_move(START, report.move)
+
+
+def test_the_other_limits_of_a_go_count() -> None:
+    told: list[str] = []
+
+    def read(line: str) -> GoLimits:
+        return read_limits(line.split(), START, told.append)
+
+    assert read("depth x nodes 9") == read("depth nodes 9") == GoLimits(nodes=9)
+    assert read("foo depth 2 bar") == read("perft 3 depth 2") == GoLimits(depth=2)
+    assert read("movetime x wtime 3000") == GoLimits(clock=3.0)
+    assert len(told) == 6
+    assert read("depth 5 depth 3") == GoLimits(depth=3)
+    assert read("infinite depth x") == read("ponder") == GoLimits(infinite=True)
+    assert read("searchmoves b5d4 b5c3") == GoLimits(infinite=True)
+    assert read("depth 100") == GoLimits(depth=64)
+    assert told[-1] == "depth '100' must be a whole number from 1 to 64; 64 is used"
+    assert read("nodes " + "9" * 30) == GoLimits(nodes=10**15)
+    assert read("movetime -5") == read("movetime 0") == GoLimits(move_time=0.0)
+
+
+@pytest.mark.parametrize("limit", ["movetime 0", "movetime -5", "wtime 0 btime 0", "wtime -20"])
+def test_without_time_it_still_moves(talk: Talk, limit: str) -> None:
+    assert best(talk(f"position fen {uci_fen(START)}", f"go {limit}")) in legal(START)
+
+
+def test_garbage_ends_nothing(talk: Talk) -> None:
+    """Send random lines made of the protocol's own words; each `go` has a single `bestmove`."""
+    rng = random.Random(4)
+    commands = ["go", "position", "setoption", "stop"]
+    limits = ["depth", "nodes", "movetime", "wtime", "3", "-1", "x", "é", "\x00"]
+    places = ["fen", "startpos", "moves", "7/7/1N5/7/7/4n2/7", "w", "b5d4"]
+    options = ["name", "value", "Hash", "Heuristic", "UCI_Variant", "joust7x7"]
+    for _ in range(300):
+        words = rng.choices(commands + limits + places + options, k=rng.randrange(1, 7))
+        line = " ".join(words)
+        lines = talk(line, "stop", "isready")
+        asked = next((word for word in words if word in commands), "")
+        assert lines[-1] == "readyok"
+        assert sum(one.startswith("bestmove ") for one in lines) == (asked == "go"), line
+
+
+def test_a_table_that_is_too_large_leaves_the_search(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    huge = 1 << 28  # 256 TB
+    monkeypatch.setattr("knightfall.solver.engine.LARGEST_MB", huge)
+    said = f"info string there is no memory for a table of {huge} MB: give it fewer"
+    fen = uci_fen(START.play("d4"))  # in no atlas
+    lines = talk(f"setoption name Hash value {huge}", "isready", f"position fen {fen}")
+    assert lines == [said, "readyok"]
+    for _ in range(2):
+        lines = talk("go movetime 100")
+        assert said in lines
+        assert best(lines) in legal(START.play("d4"))
 
 
 def test_after_a_position_that_is_refused_there_is_none(talk: Talk) -> None:

@@ -54,6 +54,27 @@ def test_its_renderings(capsys: pytest.CaptureFixture[str]) -> None:
     assert frames["ansi"] in capsys.readouterr().out
 
 
+def test_masks_for_libraries_that_ask_for_them() -> None:
+    """Ask through the wrappers of `gymnasium.make`, as sb3-contrib's MaskablePPO does."""
+    env = gymnasium.make(ID, opponent="greedy(improved)")
+    position, choose = env.unwrapped, random.Random(5)
+    assert isinstance(position, IsolationEnv)
+    assert not env.get_wrapper_attr("action_masks")().any()
+    for seed in range(5):
+        env.reset(seed=seed)
+        over = False
+        while not over:
+            mask = env.get_wrapper_attr("action_masks")()
+            assert mask.dtype == np.bool_
+            assert mask.shape == (49,)
+            names = [position.board.name(cell) for cell in np.flatnonzero(mask)]
+            assert sorted(names) == sorted(position.position.legal_moves)
+            action = position.board.cell(choose.choice(names))
+            _, _, over, _, info = env.step(action)
+            info["action_mask"][:] = 1  # a learner may write into what it gets
+        assert not env.get_wrapper_attr("action_masks")().any()
+
+
 def test_its_name_brings_its_package() -> None:
     assert isinstance(gymnasium.make(f"knightfall.env:{ID}").unwrapped, IsolationEnv)
     assert gymnasium.make_vec(f"knightfall.env:{ID}", num_envs=3).num_envs == 3

@@ -8,12 +8,11 @@ Ctrl-C ends a call with a report on the games played so far.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import wraps
-from inspect import formatannotation, signature
+from inspect import signature
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, Unpack, cast
 
 from knightfall.agents import cached_agent
@@ -45,6 +44,7 @@ from knightfall.board import Board
 from knightfall.display.numbers import count
 from knightfall.display.progress import progress
 from knightfall.display.report import Part, rendered
+from knightfall.display.signatures import readable
 from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.openings import checked_book, read_book
@@ -61,15 +61,6 @@ ABudget = str | Budget | None
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class _TypeText(str):
-    """A type as `help` shows it: without quotes and without the names of modules."""
-
-    def __new__(cls, annotation: Any) -> _TypeText:
-        return super().__new__(cls, re.sub(r"(?:\w+\.)+(?=\w)", "", formatannotation(annotation)))
-
-    __repr__ = str.__str__
-
-
 def takes_run_options(function: Function) -> Function:
     """Decorate a function with ``**options``, so that its signature lists all `RunOptions`.
 
@@ -78,13 +69,7 @@ def takes_run_options(function: Function) -> Function:
 
     A call with another keyword raises a TypeError that names the function, as Python does.
     """
-    own = with_run_options(signature(function, eval_str=True))
-    shown = own.replace(
-        parameters=[
-            one.replace(annotation=_TypeText(one.annotation)) for one in own.parameters.values()
-        ],
-        return_annotation=_TypeText(own.return_annotation),
-    )
+    shown = readable(with_run_options(signature(function, eval_str=True)))
 
     @wraps(function)
     def checked(*args: Any, **keywords: Any) -> Any:

@@ -289,11 +289,18 @@ class Thinker:
         return run_search(thought.position, search, heuristic, budget, on_start=thought.on_start)
 
     def _prove(self, thought: Thought, deadline: float | None) -> Report | None:
-        """Return the solver's move; None if it does not know the winner in time."""
+        """Return the solver's move; None if it does not know the winner in time.
+
+        None also if there is no memory for its table, after a line that says so.
+        """
         from knightfall.solver.engine import Limits
         from knightfall.solver.perfect import PerfectChoice, settle
 
-        engine = self._kept().on(thought.position.board)
+        try:
+            engine = self._kept().on(thought.position.board)
+        except KnightfallError as error:
+            self._write(f"info string {error}")
+            return None
         engine.resume()
         thought.solve_with(engine)
         if thought.stopped.is_set():
@@ -337,9 +344,19 @@ def _microseconds(seconds: float | None) -> int | None:
 LONGEST_TIME = 10**9
 """Most milliseconds that are accepted: eleven days."""
 
-_COUNTS = {"depth": DEEPEST, "nodes": MOST_NODES, "movestogo": 1000}
 _TIMES = ("movetime", "wtime", "btime", "winc", "binc")
-_UNSUPPORTED = ("ponder", "searchmoves", "mate", "perft")
+_RANGES = {
+    "depth": (1, DEEPEST),
+    "nodes": (1, MOST_NODES),
+    "movestogo": (1, 1000),
+    **dict.fromkeys(_TIMES, (-LONGEST_TIME, LONGEST_TIME)),  # a clock may have run out
+}
+_ENDLESS = ("ponder", "searchmoves")
+_UNSUPPORTED = (*_ENDLESS, "mate", "perft")
+_GO_WORDS = (*_RANGES, "infinite", *_UNSUPPORTED)
+
+INSTEAD_NODES = 2500
+"""Nodes of a search after a ``go`` with words none of which is a limit that can be used."""
 
 
 class UciServer:
@@ -516,19 +533,40 @@ class UciServer:
 
 
 def read_limits(words: list[str], position: Position, say: Callable[[str], None]) -> GoLimits:
-    """Return the limits of the words after ``go``.  What is not supported is told and ignored."""
+    """Return the limits of the words after ``go``.
+
+    `say` is called with a line about each word or value that cannot be used; the other words
+    count, and of a word that comes twice the last value.  If no limit remains, the search gets
+    `INSTEAD_NODES`, because the program that sent it waits for a move.  ``go`` alone, or with
+    nothing but ``ponder`` or ``searchmoves``, is infinite.
+    """
     given: dict[str, int] = {}
-    infinite = False
-    for at, word in enumerate(words):
-        value = words[at + 1] if at + 1 < len(words) else ""
-        if word in _COUNTS:
-            given[word] = _whole(word, value, 1, _COUNTS[word])
-        elif word in _TIMES:  # a clock may have run out
-            given[word] = max(0, _whole(word, value, -LONGEST_TIME, LONGEST_TIME))
+    rest, infinite, wrong = list(words), "infinite" in words, False
+    while rest:
+        word, value = rest.pop(0), ""
+        if rest and rest[0] not in _GO_WORDS and word in (*_RANGES, "mate", "perft"):
+            value = rest.pop(0)
+        if word in _RANGES:
+            least, most = _RANGES[word]
+            try:
+                given[word] = _whole(word, value, least, most)
+            except KnightfallError as error:
+                wrong = True
+                if value.isascii() and value.isdecimal() and value.strip("0"):
+                    given[word] = most
+                    say(f"{error}; {most} is used")
+                else:
+                    say(f"{error}; {word} is ignored")
         elif word in _UNSUPPORTED:
             say(f"{word} is not supported and ignored")
-        infinite = infinite or word == "infinite"
-    seconds = {key: given[key] / 1000 for key in _TIMES if key in given}
+            wrong = wrong or word not in _ENDLESS
+            while word == "searchmoves" and rest and rest[0] not in _GO_WORDS:
+                rest.pop(0)
+        elif word != "infinite":
+            wrong = True
+            known = ", ".join((*_RANGES, "infinite"))
+            say(f"unknown word {word[:40]!r} after go is ignored; known are {known}")
+    seconds = {key: max(0, given[key]) / 1000 for key in _TIMES if key in given}
     mine = position.to_move
     found = GoLimits(
         depth=given.get("depth"),
@@ -539,8 +577,12 @@ def read_limits(words: list[str], position: Position, say: Callable[[str], None]
         moves_to_go=given.get("movestogo"),
         infinite=infinite,
     )
-    limited = found.deterministic or found.move_time is not None or found.clock is not None
-    return found if limited else GoLimits(infinite=True)
+    if infinite or found.deterministic or found.move_time is not None or found.clock is not None:
+        return found
+    if not words or (not wrong and not set(words).isdisjoint(_ENDLESS)):
+        return replace(found, infinite=True)
+    say(f"go has no limit that can be used: it searches {INSTEAD_NODES} nodes")
+    return replace(found, nodes=INSTEAD_NODES)
 
 
 def _whole(name: str, text: str, least: int, most: int) -> int:

@@ -114,6 +114,7 @@ class IsolationEnv(gymnasium.Env[Planes, np.int64]):
         self._solver = Solver.of(self.board) if winning_moves else None
         self.position = Position.start(self.board.width, self.board.height)
         self.side: Side = "w"
+        self._mask = mask_of(self.board, ())
         self._over = True
 
     def reset(
@@ -162,6 +163,10 @@ class IsolationEnv(gymnasium.Env[Planes, np.int64]):
         observation, info = self._seen()
         return observation, reward, self._over, False, info
 
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return whether each action is legal: ``info["action_mask"]``, for MaskablePPO."""
+        return self._mask.astype(np.bool_)
+
     def render(self) -> str | npt.NDArray[np.uint8] | None:
         """Return the board as text or pixels; with ``human``, print it."""
         return rendered(self.position, self.render_mode)
@@ -186,7 +191,8 @@ class IsolationEnv(gymnasium.Env[Planes, np.int64]):
             rendered(self.position, "human")
         here = not self._over and self.position.to_move == self.side
         legal = self.position.targets(self.side) if here else ()
-        info = {"action_mask": mask_of(self.board, legal)}
+        self._mask = mask_of(self.board, legal)
+        info = {"action_mask": self._mask.copy()}
         if self._solver is not None:
             names = self._solver.winning_moves(self.position) if here else ()
             info["winning_moves"] = mask_of(self.board, map(self.board.cell, names))

@@ -61,7 +61,12 @@ class Engine:
         self.board = board
         self.threads = threads
         # Aligned to buckets, so that reading a bucket touches one cache line.
-        spare = np.zeros(entries + BUCKET, ENTRY_DTYPE)
+        try:
+            spare = np.zeros(entries + BUCKET, ENTRY_DTYPE)
+        except MemoryError:
+            raise KnightfallError(
+                f"there is no memory for a table of {table_mb} MB: give it fewer"
+            ) from None
         skip = -spare.ctypes.data % 64 // ENTRY_DTYPE.itemsize
         self._table = spare[skip : skip + entries]
         self._marks = np.zeros(MARKS, MARK_DTYPE)

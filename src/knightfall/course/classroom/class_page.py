@@ -7,7 +7,6 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -17,16 +16,13 @@ from knightfall.course.classroom.roster import Student
 from knightfall.course.classroom.student_page import (
     STYLE,
     blunder_figure,
+    example,
     opponent_marks,
-    page_links,
     table,
 )
 from knightfall.course.trial.game_judging import KINDS
 from knightfall.display.numbers import count, interval, percent, plus_minus, signed
 from knightfall.display.report import document, text
-from knightfall.errors import KnightfallError
-from knightfall.picture import svg
-from knightfall.position import Position
 
 if TYPE_CHECKING:
     from knightfall.course.classroom.class_report import ClassReport, ClassTable, StudentRow
@@ -46,15 +42,12 @@ _STYLE = """
 body { max-width: 78rem; } p, .boards, .example { max-width: 62rem; }
 .class td:nth-child(2) { white-space: normal; min-width: 8rem; max-width: 15rem; }
 .words a { white-space: nowrap; }
-.example { display: grid; grid-template-columns: minmax(0, 19rem) minmax(0, 1fr); gap: 0 1.5rem; }
-@media (max-width: 45rem) { .example { grid-template-columns: minmax(0, 1fr); } }
 th button { all: unset; cursor: pointer; } th button:focus-visible { outline: 2px solid; }
 th[aria-sort] button::after { content: " ▾"; }
 th[aria-sort=ascending] button::after { content: " ▴"; }
 th button:hover { text-decoration: underline; }
 .class th:first-child, .class td:first-child { text-align: right; }
 details { margin: 0.6em 0; } summary { cursor: pointer; } details .boards { margin-top: 0.6em; }
-pre { overflow-x: auto; font-size: 0.85rem; }
 """
 
 # Sorts a table by a column.  Columns in which every entry begins with a number are sorted by it.
@@ -159,7 +152,7 @@ def _cells(place: int, row: StudentRow, successor: bool) -> Sequence[str]:
     found = row.submission
     return [
         str(place),
-        _linked(row.student, ranked=True),
+        _linked(row.student),
         plus_minus(row.elo, row.error),
         percent(row.estimate.score),
         interval(row.estimate.low, row.estimate.high),
@@ -170,12 +163,9 @@ def _cells(place: int, row: StudentRow, successor: bool) -> Sequence[str]:
     ]
 
 
-def _linked(student: Student, *, ranked: bool = False) -> str:
-    """Return a student's name, as a link if there is a page about the student."""
-    name = text(student.name)
-    if ranked or student.never_moved:
-        return f'<a href="{PAGES}/{quote(student.page)}.html">{name}</a>'
-    return name
+def _linked(student: Student) -> str:
+    """Return a student's name as a link to the student's page."""
+    return f'<a href="{PAGES}/{quote(student.page)}.html">{text(student.name)}</a>'
 
 
 # -- ratings -----------------------------------------------------------------------------------
@@ -287,7 +277,6 @@ def _failures(report: ClassReport) -> Iterator[str]:
     failures = frequent_failures(report)
     if not failures:
         return
-    ranked = {row.name for row in report.table.students}
     everyone = len(report.table.students) + len(report.broken)
     yield "<h2>The most frequent failures</h2>\n"
     for one in failures:
@@ -298,33 +287,11 @@ def _failures(report: ClassReport) -> Iterator[str]:
             for cause, times in one.causes.most_common(3)
         ]
         more = " …" if len(one.causes) > 3 else ""
-        names = ", ".join(_linked(each, ranked=each.name in ranked) for each in one.students)
+        names = ", ".join(_linked(each) for each in one.students)
         yield f'<p>{"; ".join(causes)}{more}. <span class="soft">{names}</span></p>\n'
         if one.example is not None:
             yield f'<p class="soft">For instance {text(one.example_of)}:</p>\n'
-            yield _example(one.example, report.board_page)
-
-
-def _example(outcome: Outcome, board_page: str) -> str:
-    """Return an outcome's position, if it has one, beside what is wrong there."""
-    said = [
-        *outcome.why,
-        *(
-            f"{what}: {words}."
-            for what, words in (("Expected", outcome.expected), ("Got", outcome.got))
-            if words
-        ),
-    ]
-    words = "".join(f"<p>{text(line)}</p>\n" for line in said)
-    drawing = "\n".join(map(text, outcome.picture.splitlines()))
-    picture = f"<pre>{drawing}</pre>" if drawing else ""
-    with suppress(KnightfallError):
-        drawn = svg(Position.from_fen(outcome.fen), size=300)
-        links = page_links(board_page, outcome.fen)
-        picture = f"<figure>{drawn}<figcaption>{links}</figcaption></figure>"
-    if not picture:
-        return words
-    return f'<div class="example">{picture}\n<div>{words}</div></div>\n'
+            yield example(one.example, report.board_page)
 
 
 # -- mistakes and likeness ---------------------------------------------------------------------
@@ -349,7 +316,7 @@ def _mistakes(report: ClassReport) -> Iterator[str]:
         yield (
             f"<details><summary>{text(row.name)}: {count(missed, 'won position')} lost</summary>\n"
             f'<div class="boards">\n{figures}</div>\n<p>More on the page of '
-            f"{_linked(row.student, ranked=True)}.</p></details>\n"
+            f"{_linked(row.student)}.</p></details>\n"
         )
 
 

@@ -40,7 +40,7 @@ from knightfall.course.classroom.game_lessons import Lessons
 from knightfall.course.classroom.game_lessons import to_dict as lessons_dict
 from knightfall.course.classroom.near_identical import Likeness, comparison_page
 from knightfall.course.classroom.roster import Student
-from knightfall.course.classroom.student_page import never_moved_page, student_page
+from knightfall.course.classroom.student_page import student_page, unranked_page
 from knightfall.course.submission import Submission
 from knightfall.course.trial.game_judging import KINDS, OWN_CLOCK
 from knightfall.display.numbers import count, for_json, interval, percent, plus_minus
@@ -347,6 +347,7 @@ class ClassReport(Displayable):
                 {
                     "name": one.name,
                     "problem": one.problem,
+                    "page": f"{PAGES}/{one.page}.html",
                     "check": _check_dict(one),
                     "never_moved": one.never_moved and asdict(one.never_moved),
                 }
@@ -380,14 +381,13 @@ class ClassReport(Displayable):
     def write(self) -> None:
         """Write all pages and the spreadsheet into the output folder, replacing older ones."""
         page = self.board_page
+        from_there = page if not page or "://" in page else f"../{page}"
         for row in self.table.students:
-            from_there = page if not page or "://" in page else f"../{page}"
             written = student_page(self.table, row, self.conditions, self.clock, from_there)
             self._write(f"{PAGES}/{row.student.page}.html", written)
         for student in self.broken:
-            if student.never_moved is not None:
-                written = never_moved_page(student, self.clock)
-                self._write(f"{PAGES}/{student.page}.html", written)
+            written = unranked_page(student, self.clock, from_there)
+            self._write(f"{PAGES}/{student.page}.html", written)
         compared = [one for one in self.alike if one.programs][:MOST_COMPARISONS]
         for number, one in enumerate(compared, start=1):
             self._write(f"{COMPARISONS}/{number}.html", comparison_page(one))

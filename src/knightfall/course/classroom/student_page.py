@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from knightfall.arena.results import no_verdict
+from knightfall.course.checker.check_report import BY_ID, Outcome
 from knightfall.course.classroom.game_lessons import Blunder, Lessons, Misunderstanding
 from knightfall.course.classroom.roster import Student
 from knightfall.course.trial.game_judging import KINDS, OWN_CLOCK, SUBSTITUTE, TRIES
 from knightfall.display.numbers import count, interval, percent, plus_minus, signed
 from knightfall.display.report import document, text
+from knightfall.errors import KnightfallError
 from knightfall.picture import svg
 from knightfall.position import Position
 
@@ -34,6 +37,9 @@ tbody tr:nth-child(even) { background: var(--band); }
 figure { margin: 0; } figure svg { width: 100%; height: auto; max-width: 22rem; display: block; }
 figure.wide svg { max-width: 42rem; } figcaption { font-size: 0.92rem; }
 .soft { color: var(--soft); } .bad { color: var(--bad); } .good { color: var(--good); }
+.example { display: grid; grid-template-columns: minmax(0, 19rem) minmax(0, 1fr); gap: 0 1.5rem; }
+@media (max-width: 45rem) { .example { grid-template-columns: minmax(0, 1fr); } }
+pre { overflow-x: auto; font-size: 0.85rem; }
 @media print { body { max-width: none; } figure { break-inside: avoid; } }
 """
 
@@ -153,16 +159,57 @@ def rating_line(table: ClassTable, row: StudentRow) -> str:
     return f'<figure class="wide">{"".join(parts)}</figure>\n'
 
 
-def check_section(student: Student) -> str:
-    """Return the section with the results of `course check`; "" if it was not checked."""
+def example(outcome: Outcome, board_page: str) -> str:
+    """Return an outcome's position, if it has one, beside what is wrong there."""
+    said = [
+        *outcome.why,
+        *(
+            f"{what}: {words}."
+            for what, words in (("Expected", outcome.expected), ("Got", outcome.got))
+            if words
+        ),
+    ]
+    words = "".join(f"<p>{text(line)}</p>\n" for line in said)
+    if outcome.trace:
+        words += f"<pre>{text(chr(10).join(outcome.trace))}</pre>\n"
+    drawing = "\n".join(map(text, outcome.picture.splitlines()))
+    picture = f"<pre>{drawing}</pre>" if drawing else ""
+    with suppress(KnightfallError):
+        drawn = svg(Position.from_fen(outcome.fen), size=300)
+        links = page_links(board_page, outcome.fen)
+        picture = f"<figure>{drawn}<figcaption>{links}</figcaption></figure>"
+    if not picture:
+        return words
+    return f'<div class="example">{picture}\n<div>{words}</div></div>\n'
+
+
+def _check_section(student: Student, explained: str = "") -> str:
+    """Return the section with the results of `course check`; "" if it was not checked.
+
+    `explained` is HTML that explains the complaints; without it, they are listed.
+    """
     found = student.examination
     if found is None:
         return ""
     lines = "".join(f"<li>{text(line)}</li>\n" for line in found.complaints)
-    listed = f"<ul>\n{lines}</ul>\n" if lines else ""
+    listed = explained or (f"<ul>\n{lines}</ul>\n" if lines else "")
+    more = "" if explained else " for an explanation of each, with the position"
     return (
         f"<h2>Checks</h2>\n<p>{found.tally} checks passed. Run <code>knightfall course check"
-        f"</code> for an explanation of each, with the position.</p>\n{listed}"
+        f"</code>{more or ' to repeat them'}.</p>\n{listed}"
+    )
+
+
+def _explained(student: Student, board_page: str) -> str:
+    """Return each failed check and each warning with its explanation."""
+    found = student.examination
+    complaints = [
+        one for one in (found.outcomes if found else ()) if one.mark in ("wrong", "warning")
+    ]
+    return "".join(
+        f"<h3>{text(BY_ID[one.id].name)}{', a warning' if one.mark == 'warning' else ''}: "
+        f"{text(one.short)}</h3>\n{example(one, board_page)}"
+        for one in sorted(complaints, key=lambda one: one.mark == "warning")
     )
 
 
@@ -180,21 +227,29 @@ def student_page(
     return document(text(row.name), "".join(body), STYLE)
 
 
-def never_moved_page(student: Student, clock: str) -> str:
-    """Return the page of a student whose submission never made a legal move."""
-    found = student.never_moved
-    assert found is not None
-    assert student.submission is not None
-    position = Position.from_fen(found.fen)
-    line = f"<p>The answer comes from <code>{text(found.line)}</code>.</p>\n" if found.line else ""
+def unranked_page(student: Student, clock: str, board_page: str = "") -> str:
+    """Return the page of a student who is not ranked: why, and what `course check` found.
+
+    `board_page` is as for `student_page`.
+    """
+    never, read = student.never_moved, student.submission
     body = (
-        f"<h1>{text(student.name)}</h1>\n<p>The submission {text(found.words)}. Therefore it has "
-        f"no rank and no rating.</p>\n{line}<figure>{svg(position, size=300)}<figcaption>The first "
-        f"position in which it was asked.</figcaption></figure>\n{check_section(student)}"
-        "<h2>How this was measured</h2>\n"
-        f"<p>{text(student.submission.file.name)}, generation {student.submission.generation}: "
-        f"{text(student.submission.why)}. {text(clock)}</p>\n"
+        f"<h1>{text(student.name)}</h1>\n<p>This submission has no rank and no rating:</p>\n"
+        f'<p class="bad">{text(student.problem)}</p>\n'
     )
+    if never is not None:
+        if never.line:
+            body += f"<p>The answer comes from <code>{text(never.line)}</code>.</p>\n"
+        body += (
+            f"<figure>{svg(Position.from_fen(never.fen), size=300)}<figcaption>The first position "
+            "in which it was asked.</figcaption></figure>\n"
+        )
+    body += _check_section(student, _explained(student, board_page))
+    if read is not None:
+        body += (
+            f"<h2>How this was measured</h2>\n<p>{text(read.file.name)}, generation "
+            f"{read.generation}: {text(read.why)}. {text(clock)}</p>\n"
+        )
     return document(text(student.name), body, STYLE)
 
 
@@ -231,7 +286,7 @@ def _body(
     yield from _unusual(row.lessons)
     if not conditions.successor:
         yield from _lessons(row.lessons, "custom_score" in submission.names, board_page)
-    yield check_section(row.student)
+    yield _check_section(row.student)
     solved = "Moves were judged by an exact solver: won and lost mean against best play."
     if conditions.successor:
         solved = "Moves were not judged: the exact solver does not support boards of 99 cells."
