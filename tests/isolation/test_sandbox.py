@@ -140,6 +140,18 @@ RESTRICTED = {
 }
 """The numbers of the system calls whose arguments are restricted for submissions."""
 
+IGNORED = {
+    "x86_64": numbers(
+        "setpriority 141, sched_setparam 142, sched_setscheduler 144, sched_setaffinity 203, "
+        "sched_setattr 314"
+    ),
+    "aarch64": numbers(
+        "setpriority 140, sched_setparam 118, sched_setscheduler 119, sched_setaffinity 122, "
+        "sched_setattr 274"
+    ),
+}
+"""The numbers of the system calls that have no effect."""
+
 
 def test_the_numbers_of_system_calls_are_those_of_linux() -> None:
     assert set(namespaces._COMMON_CALLS) == set(EVERYWHERE.values())
@@ -148,14 +160,20 @@ def test_the_numbers_of_system_calls_are_those_of_linux() -> None:
     assert {name: row[1] for name, row in namespaces._CALLS.items()} == {
         "x86_64": 317, "aarch64": 277,
     }  # fmt: skip
-    restricted = {machine: tuple(calls.values()) for machine, calls in RESTRICTED.items()}
-    assert restricted == namespaces._LIMITED_CALLS
+    for table, kept in (
+        (RESTRICTED, namespaces._LIMITED_CALLS),
+        (IGNORED, namespaces._IGNORED_CALLS),
+    ):
+        assert {machine: tuple(calls.values()) for machine, calls in table.items()} == kept
     for header, known in (
         (
             "/usr/include/x86_64-linux-gnu/asm/unistd_64.h",
-            EVERYWHERE | X86_64 | RESTRICTED["x86_64"],
+            EVERYWHERE | X86_64 | RESTRICTED["x86_64"] | IGNORED["x86_64"],
         ),
-        ("/usr/include/asm-generic/unistd.h", EVERYWHERE | AARCH64 | RESTRICTED["aarch64"]),
+        (
+            "/usr/include/asm-generic/unistd.h",
+            EVERYWHERE | AARCH64 | RESTRICTED["aarch64"] | IGNORED["aarch64"],
+        ),
     ):
         if os.path.exists(header):  # else this machine has no compiler for C
             defined = dict(
@@ -180,6 +198,14 @@ def test_forbidden_system_calls_fail_and_others_do_not(limited: bool) -> None:
         "    ctypes.set_errno(0)\n"
         "    found = libc.syscall(ctypes.c_long(number), *[ctypes.c_long(-1)] * 6)\n"
         "    assert (found, ctypes.get_errno()) == (-1, errno.EPERM), name\n"
+        "cores = os.sched_getaffinity(0)\n"
+        "os.sched_setaffinity(0, {min(cores)})\n"
+        "os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\n"
+        "os.sched_setparam(0, os.sched_param(0))\n"
+        "os.setpriority(os.PRIO_PROCESS, 0, 19)\n"
+        "assert os.sched_getaffinity(0) == cores\n"
+        "assert os.sched_getscheduler(0) != os.SCHED_IDLE\n"
+        "assert os.getpriority(os.PRIO_PROCESS, 0) < 19\n"
         "def allowed(call, *args):\n"
         "    try:\n"
         "        call(*args).close()\n"

@@ -147,10 +147,17 @@ _CALLS = {
 _LIMITED_CALLS = {"x86_64": (54, 41, 9), "aarch64": (208, 198, 222)}
 """The numbers of setsockopt, socket and mmap, which are restricted for submissions."""
 
+_IGNORED_CALLS = {"x86_64": (141, 142, 144, 203, 314), "aarch64": (140, 118, 119, 122, 274)}
+"""The numbers of setpriority, sched_setparam, _setscheduler, _setaffinity and _setattr.
+
+They have no effect: an agent could take the core of another game, or wait for it and claim that it
+had none.
+"""
+
 _LOCAL_SOCKET = 1  # the first argument of socket: AF_UNIX
 _SHARED_ANONYMOUS = 0x21  # flags of mmap: MAP_SHARED, MAP_ANONYMOUS
 _LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
-_ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 1  # EPERM
+_ALLOW, _IGNORE, _REFUSE = 0x7FFF0000, 0x00050000, 0x00050000 | 1  # 0, EPERM
 _X32 = 0x40000000
 """The first number of a second set of calls on x86-64, which would bypass the list."""
 _USE_FILTER, _KEEP_SPEED = 1, 4
@@ -159,14 +166,16 @@ _USE_FILTER, _KEEP_SPEED = 1, 4
 def filter_system_calls(limited: bool) -> bool:
     """Forbid this process and its children the calls listed above; return whether that worked.
 
-    They would read other processes, take memory that belongs to no process, or change mounts.  If
-    `limited`, sockets other than local ones of the usual size and shared memory without a file are
-    forbidden, too: they take memory that the supervisor cannot see.
+    They would read other processes, take memory that belongs to no process, or change mounts.
+    Calls that choose cores or priorities have no effect.  If `limited`, sockets other than local
+    ones of the usual size and shared memory without a file are forbidden, too: they take memory
+    that the supervisor cannot see.
     """
     machine = os.uname().machine if sys.platform == "linux" else ""
     if machine not in _CALLS:
         return False
-    program = _filter_program(*_CALLS[machine], _LIMITED_CALLS[machine] if limited else ())
+    restricted = _LIMITED_CALLS[machine] if limited else ()
+    program = _filter_program(*_CALLS[machine], _IGNORED_CALLS[machine], restricted)
     kept = ctypes.create_string_buffer(program, len(program))
     whole = struct.pack("@HP", len(program) // 8, ctypes.addressof(kept))
     seccomp = _CALLS[machine][1]
@@ -177,17 +186,22 @@ def filter_system_calls(limited: bool) -> bool:
 
 
 def _filter_program(
-    machine: int, _: int, forbidden: tuple[int, ...], restricted: tuple[int, ...]
+    machine: int,
+    _: int,
+    forbidden: tuple[int, ...],
+    ignored: tuple[int, ...],
+    restricted: tuple[int, ...],
 ) -> bytes:
     """Return the program with which the kernel decides about each system call.
 
     It reads the architecture, the number of the call (at 0) and the low halves of its arguments
     (from 16 on, 8 bytes each).
     """
-    refuse = -1  # stands for the jump to the last instruction
+    ignore, refuse = -2, -1  # stand for the jumps to the last two instructions
     steps = [(_LOAD, 0, 0, 4), (_EQUAL, 0, refuse, machine), (_LOAD, 0, 0, 0)]
     steps.append((_AT_LEAST, refuse, 0, _X32))
     steps += [(_EQUAL, refuse, 0, number) for number in (*forbidden, *_COMMON_CALLS)]
+    steps += [(_EQUAL, ignore, 0, number) for number in ignored]
     if restricted:
         setsockopt, socket, mmap = restricted
         steps += [
@@ -196,10 +210,10 @@ def _filter_program(
             *((_EQUAL, 0, 3, mmap), (_LOAD, 0, 0, 16 + 3 * 8), (_AND, 0, 0, _SHARED_ANONYMOUS)),
             (_EQUAL, refuse, 0, _SHARED_ANONYMOUS),
         ]
-    steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE)]
+    steps += [(_RETURN, 0, 0, answer) for answer in (_ALLOW, _IGNORE, _REFUSE)]
     packed = b""
     for at, (code, *jumps, value) in enumerate(steps):
-        to = (len(steps) - 2 - at if jump == refuse else jump for jump in jumps)
+        to = (len(steps) - 1 - at + jump if jump < 0 else jump for jump in jumps)
         packed += struct.pack("=HBBI", code, *to, value)
     return packed
 
