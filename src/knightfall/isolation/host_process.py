@@ -13,7 +13,6 @@ import os
 import queue
 import re
 import secrets
-import shutil
 import subprocess
 import sys
 import threading
@@ -30,7 +29,7 @@ from knightfall.errors import AgentFailure, Failing, KnightfallError
 from knightfall.isolation import sandbox
 from knightfall.isolation.limits import agent_environment, submission_environment
 from knightfall.isolation.run_isolated import describe_end, pass_output, start_thread
-from knightfall.isolation.scratch_folder import scratch_of
+from knightfall.isolation.scratch_folder import remove_folder, scratch_of
 from knightfall.isolation.supervisor import AT_ONCE, LineReader, Orders, TooLong
 from knightfall.processor_cores import ENOUGH, core_share
 from knightfall.user_folders import cache_folder, data_folder
@@ -375,4 +374,4 @@ def _end(
     if printing is not None:
         printing.join(1.0)  # an escaped process may hold the stream open
     if scratch is not None:
-        shutil.rmtree(scratch, ignore_errors=True)
+        remove_folder(scratch)

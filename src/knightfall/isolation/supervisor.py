@@ -164,9 +164,9 @@ def supervise(orders: Orders) -> NoReturn:
     finally:
         limits.kill_tree(starter, None if in_namespace else int(agent or b"0"))
         if orders.scratch:
-            import shutil
+            from knightfall.isolation.scratch_folder import remove_folder
 
-            shutil.rmtree(orders.scratch, ignore_errors=True)
+            remove_folder(orders.scratch)
         os._exit(0)
 
 
