@@ -216,3 +216,8 @@ def test_no_value_breaks_the_checker(value: Any) -> None:
     for shape in (SHAPE, str, [Whole()], {str: float}, (SHAPE, None), OneOf(("a",)), Between(0, 1)):
         with suppress(KnightfallError):
             check(shape, value)
+
+
+def test_a_number_too_long_for_python_is_named_in_plain_words() -> None:
+    with pytest.raises(KnightfallError, match=r"^this is not JSON: a number has too many digits$"):
+        parse_json("[" + "9" * 5000 + "]")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from cli_runner import answer, refused, run
 
 from knightfall.agents import DeepeningAgent, parse_agent
+from knightfall.agents.remote_player import RemotePlayer
 from knightfall.arena.plan import Match, Plan, check_files, enter, files_of
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
@@ -134,6 +136,38 @@ def test_what_a_file_writes_does_not_belong_to_it(folder: Path) -> None:
     text = "open('log', 'w').write('1')\nopen('log').read()\nimport colorsys\n"
     write("mine.py", text + SCORE.format(1))
     assert UserFunction("mine.py", "score").sources() == (str(folder / "mine.py"),)
+
+
+GOES_ELSEWHERE = (
+    "import os\nos.chdir('/')\nos.environ.clear()\n"
+    "os.environ.update(KNIGHTFALL_DATA_DIR='/nowhere', OWN='1')\n"
+    "from knightfall.heuristics.vocabulary import mobility\n"
+)
+
+
+def test_a_file_that_goes_elsewhere_leaves_knightfall_where_it_is(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KNIGHTFALL_DATA_DIR", raising=False)
+    monkeypatch.setenv("OWN", "0")
+    before = dict(os.environ)
+    write("mine.py", GOES_ELSEWHERE + SCORE.format("mobility(board, open, me)"))
+    assert UserFunction("mine.py", "score").sources() == (str(folder / "mine.py"),)
+    assert (dict(os.environ), os.getcwd()) == (before, str(folder))
+
+
+def test_an_agent_that_goes_elsewhere_does_so_in_its_own_process(
+    folder: Path, own_cache: Path
+) -> None:
+    # What it chose when it was loaded holds in its own process, except for knightfall's folders.
+    text = "    from knightfall.user_folders import cache_folder\n"
+    text += f"    assert str(cache_folder()) == {str(own_cache)!r}\n"
+    text += "    assert os.getcwd() == '/' and os.environ['OWN'] == '1'\n"
+    text += "    return position.legal_moves[0]\n"
+    write("mine.py", GOES_ELSEWHERE + f"def choose(position):\n{text}")
+    assert list(files_of(enter(["python(mine.py:choose)"]))) == [str(folder / "mine.py")]
+    with closing(RemotePlayer(parse_agent("python(mine.py:choose)").absolute())) as player:
+        assert player.analyse(START).move in START.legal_moves
 
 
 def test_the_files_of_an_agent_are_found_without_running_it_here(folder: Path) -> None:

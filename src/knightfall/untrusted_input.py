@@ -118,8 +118,10 @@ def parse_json(text: str, *, from_python: bool = False) -> Any:
         raise KnightfallError(f"this is not JSON: {error}") from None
     except RecursionError:
         raise KnightfallError("this is not JSON: it is nested too deeply") from None
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         raise KnightfallError(f"this is not JSON: {_brief(error)}") from None
+    except ValueError:  # Python reads no number of more than 4,300 digits
+        raise KnightfallError("this is not JSON: a number has too many digits") from None
     if not from_python and _SURROGATE.search(text):
         _refuse_surrogates(value)
     return value

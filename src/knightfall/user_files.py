@@ -32,7 +32,7 @@ from typing import Any
 from knightfall.errors import FileFault, KnightfallError, nearest
 from knightfall.isolation.limits import is_expendable
 from knightfall.isolation.run_isolated import ChildExited, run_isolated
-from knightfall.user_folders import cache_folder, data_folder, make_private
+from knightfall.user_folders import cache_folder, data_folder, folders_are_fixed, make_private
 
 _WHERE = ("rev-parse", "--path-format=absolute", "--git-common-dir", "--git-dir")
 
@@ -441,6 +441,7 @@ def _load_module(file: Path, shown: str, context: LoadContext) -> _Loaded:
         with (
             _own_modules(file.parent) as imported,
             _recording_reads() as read,
+            _surroundings_kept(),
             context.enter(*context.arguments),
             _importable(module, file.stem),
         ):
@@ -486,6 +487,29 @@ def stamp(path: str) -> Stamp | None:
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size
+
+
+@contextmanager
+def _surroundings_kept() -> Iterator[None]:
+    """Restore the working folder and the environment variables when a file has been loaded.
+
+    knightfall reads them later, too, for example to find its copies and its machine code.  New
+    variables stay, because a library may read them late, except for knightfall's own.  In the
+    process of an agent, where the folders are fixed, all changes stay.
+    """
+    if folders_are_fixed():
+        yield
+        return
+    before, here = dict(os.environ), os.getcwd()
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            if name.startswith("KNIGHTFALL_"):
+                del os.environ[name]
+        os.environ.update(before)
+        with suppress(OSError):  # it was deleted
+            os.chdir(here)
 
 
 @contextmanager

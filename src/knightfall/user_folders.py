@@ -6,6 +6,7 @@ import errno
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,9 +14,28 @@ from typing import IO
 
 from knightfall.errors import KnightfallError
 
+_fixed: list[tuple[Path, Path]] = []
+
+
+def fix_folders() -> None:
+    """Keep the folders for the rest of this process, whatever users' code does to its environment.
+
+    These are the data folder, the cache folder and the system's folder for temporary files.
+    """
+    if not _fixed:
+        tempfile.gettempdir()  # is kept by `tempfile`
+        _fixed.append((data_folder(), cache_folder()))
+
+
+def folders_are_fixed() -> bool:
+    """Return whether `fix_folders` was called in this process."""
+    return bool(_fixed)
+
 
 def data_folder() -> Path:
     """Return the user's data folder, or KNIGHTFALL_DATA_DIR if set.  It may not exist yet."""
+    if _fixed:
+        return _fixed[0][0]
     override = os.environ.get("KNIGHTFALL_DATA_DIR")
     if override:
         return Path(override).absolute()
@@ -171,6 +191,8 @@ def cache_folder() -> Path:
 
     All files in it can be computed again.
     """
+    if _fixed:
+        return _fixed[0][1]
     override = os.environ.get("KNIGHTFALL_CACHE_DIR")
     if override:
         return Path(override).absolute()

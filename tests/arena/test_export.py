@@ -8,7 +8,7 @@ import json
 import random
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from knightfall.arena.export_run import COLUMNS, export_lines, export_parquet
 from knightfall.arena.import_run import import_run
 from knightfall.arena.plan import Entrant, Match, Plan
-from knightfall.arena.store import Store
+from knightfall.arena.store import Run, Store, StoredGame
 from knightfall.errors import KnightfallError
 from knightfall.position import Position
 
@@ -180,6 +180,21 @@ def test_csv_has_a_line_for_each_game(tmp_path: Path) -> None:
             opening = Position.from_fen(line.opening)
             assert row["moves"].split() == list(game.moves(opening))
             assert row["detail"] == game.detail
+
+
+def test_games_that_a_damaged_table_lacks_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    complete = Run.games
+    fake_run(tmp_path / "s.sqlite", fake_plan(1, 2), 2)
+    for missing in range(4):
+
+        def incomplete(run: Run, missing: int = missing) -> Iterator[StoredGame]:
+            return (game for at, game in enumerate(complete(run)) if at != missing)
+
+        monkeypatch.setattr(Run, "games", incomplete)
+        with pytest.raises(KnightfallError, match=f"lacks games of pair {missing // 2}"):
+            exported(tmp_path / "s.sqlite", "csv")
 
 
 def test_csv_of_nothing_has_its_headings(tmp_path: Path) -> None:

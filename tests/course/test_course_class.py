@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -137,6 +139,19 @@ def test_everybody_is_listed_with_what_is_wrong(folder: Path) -> None:
     assert "11×9" in told["later"]
     assert not told["single"]
     assert len({student.page.casefold() for student in found}) == len(found)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
+def test_a_name_that_is_no_text_excludes_its_student_only(folder: Path) -> None:
+    write(folder / "good", SEARCH)
+    write(folder / "other", SEARCH + "\n# another\n")
+    write(folder / os.fsdecode(b"\xff\n"), SEARCH)
+    done = run(
+        "course", "class", str(folder), "--pairs", "1", "--against", "Random", "--workers", "0"
+    )
+    assert "not played: \ufffd\\x0a: its name is not valid UTF-8: rename the file" in done.stdout
+    with open(f"{folder}-report/class.csv", encoding="utf-8", newline="") as file:
+        assert [row["student"] for row in csv.DictReader(file)][-1] == "\ufffd\\x0a"
 
 
 def test_pages_are_called_after_their_students(folder: Path) -> None:

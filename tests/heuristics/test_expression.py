@@ -200,6 +200,8 @@ def test_a_weight_of_one_is_not_written() -> None:
         ("stage(0.2: open, 0.3: improved, null)", "must decrease: 0.3 follows 0.2"),
         ("stage(0.2: open, 0.2: improved, null)", "must decrease: 0.2 follows 0.2"),
         ("stage(0.5: stage(0.2: open, null), null)", "cannot stand inside a stage"),
+        ("+".join(["open"] * 201), "open+…': more than 200 terms"),
+        ("stage(0.5: " + "+".join(["open"] * 150) + ", " + "+".join(["open"] * 60), "200 terms"),
         ("stage(0.5: opne, null)", "unknown heuristic 'opne'; did you mean 'open'?"),
     ],
 )

@@ -121,25 +121,42 @@ def numbers(calls: str) -> dict[str, int]:
 
 EVERYWHERE = numbers(
     "io_uring_setup 425, open_tree 428, move_mount 429, fsopen 430, pidfd_getfd 438, "
-    "mount_setattr 442, memfd_secret 447"
+    "mount_setattr 442, landlock_create_ruleset 444, memfd_secret 447"
 )
 X86_64 = numbers(
-    "shmget 29, msgget 68, ptrace 101, mount 165, add_key 248, request_key 249, keyctl 250, "
-    "unshare 272, vmsplice 278, setns 308, process_vm_readv 310, process_vm_writev 311, "
-    "memfd_create 319"
+    "shmget 29, semget 64, msgget 68, ptrace 101, mount 165, add_key 248, request_key 249, "
+    "keyctl 250, unshare 272, vmsplice 278, setns 308, process_vm_readv 310, process_vm_writev "
+    "311, memfd_create 319, bpf 321"
 )
 AARCH64 = numbers(
-    "mount 40, vmsplice 75, unshare 97, ptrace 117, msgget 186, shmget 194, add_key 217, "
-    "request_key 218, keyctl 219, setns 268, process_vm_readv 270, process_vm_writev 271, "
-    "memfd_create 279"
+    "mount 40, vmsplice 75, unshare 97, ptrace 117, msgget 186, semget 190, shmget 194, "
+    "add_key 217, request_key 218, keyctl 219, setns 268, process_vm_readv 270, "
+    "process_vm_writev 271, memfd_create 279, bpf 280"
 )
 """The numbers of the forbidden system calls, from the tables of the Linux kernel."""
 
 RESTRICTED = {
-    "x86_64": numbers("setsockopt 54, socket 41, mmap 9"),
-    "aarch64": numbers("setsockopt 208, socket 198, mmap 222"),
+    "x86_64": numbers("setsockopt 54, socket 41, mmap 9, fcntl 72"),
+    "aarch64": numbers("setsockopt 208, socket 198, mmap 222, fcntl 25"),
 }
 """The numbers of the system calls whose arguments are restricted for submissions."""
+
+IGNORED = {
+    "x86_64": numbers(
+        "setpriority 141, sched_setparam 142, sched_setscheduler 144, sched_setaffinity 203, "
+        "sched_setattr 314"
+    ),
+    "aarch64": numbers(
+        "setpriority 140, sched_setparam 118, sched_setscheduler 119, sched_setaffinity 122, "
+        "sched_setattr 274"
+    ),
+}
+"""The numbers of the system calls that have no effect."""
+
+CLONE = {
+    machine: {"clone": number, "clone3": namespaces._CLONE3}
+    for machine, number in namespaces._CLONE.items()
+}
 
 
 def test_the_numbers_of_system_calls_are_those_of_linux() -> None:
@@ -149,14 +166,20 @@ def test_the_numbers_of_system_calls_are_those_of_linux() -> None:
     assert {name: row[1] for name, row in namespaces._CALLS.items()} == {
         "x86_64": 317, "aarch64": 277,
     }  # fmt: skip
-    restricted = {machine: tuple(calls.values()) for machine, calls in RESTRICTED.items()}
-    assert restricted == namespaces._LIMITED_CALLS
+    for table, kept in (
+        (RESTRICTED, namespaces._LIMITED_CALLS),
+        (IGNORED, namespaces._IGNORED_CALLS),
+    ):
+        assert {machine: tuple(calls.values()) for machine, calls in table.items()} == kept
     for header, known in (
         (
             "/usr/include/x86_64-linux-gnu/asm/unistd_64.h",
-            EVERYWHERE | X86_64 | RESTRICTED["x86_64"],
+            EVERYWHERE | X86_64 | RESTRICTED["x86_64"] | IGNORED["x86_64"] | CLONE["x86_64"],
         ),
-        ("/usr/include/asm-generic/unistd.h", EVERYWHERE | AARCH64 | RESTRICTED["aarch64"]),
+        (
+            "/usr/include/asm-generic/unistd.h",
+            EVERYWHERE | AARCH64 | RESTRICTED["aarch64"] | IGNORED["aarch64"] | CLONE["aarch64"],
+        ),
     ):
         if os.path.exists(header):  # else this machine has no compiler for C
             defined = dict(
@@ -172,28 +195,53 @@ def test_forbidden_system_calls_fail_and_others_do_not(limited: bool) -> None:
         pytest.skip(f"no system calls are filtered on {machine}")
     calls = EVERYWHERE | {"x86_64": X86_64, "aarch64": AARCH64}[machine]
     calls |= RESTRICTED[machine] if limited else {}
+    calls.pop("fcntl", None)
+    clone = CLONE[machine]
     code = (
-        "import ctypes, errno, mmap, os, socket\n"
+        "import ctypes, errno, fcntl, mmap, os, socket, tempfile, threading\n"
         "from knightfall.isolation.namespaces import filter_system_calls\n"
-        f"assert filter_system_calls({limited})\n"
+        f"LIMITED = {limited}\n"
+        "assert filter_system_calls(LIMITED)\n"
         "libc = ctypes.CDLL(None, use_errno=True)\n"
         f"for name, number in {calls}.items():\n"
         "    ctypes.set_errno(0)\n"
         "    found = libc.syscall(ctypes.c_long(number), *[ctypes.c_long(-1)] * 6)\n"
         "    assert (found, ctypes.get_errno()) == (-1, errno.EPERM), name\n"
+        f"for name, number in {clone}.items():\n"
+        "    for new in (0x00020000, 0x02000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000):\n"
+        "        assert libc.syscall(ctypes.c_long(number), new | 17, 0, 0, 0, 0) == -1, name\n"
+        "        expected = errno.ENOSYS if name == 'clone3' else errno.EPERM\n"
+        "        assert ctypes.get_errno() == expected, name\n"
+        "thread = threading.Thread(target=print, args=(True, not LIMITED))\n"
+        "thread.start(); thread.join()\n"
+        "cores = os.sched_getaffinity(0)\n"
+        "os.sched_setaffinity(0, {min(cores)})\n"
+        "os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\n"
+        "os.sched_setparam(0, os.sched_param(0))\n"
+        "os.setpriority(os.PRIO_PROCESS, 0, 19)\n"
+        "assert os.sched_getaffinity(0) == cores\n"
+        "assert os.sched_getscheduler(0) != os.SCHED_IDLE\n"
+        "assert os.getpriority(os.PRIO_PROCESS, 0) < 19\n"
         "def allowed(call, *args):\n"
         "    try:\n"
         "        call(*args).close()\n"
         "    except PermissionError:\n"
         "        return False\n"
         "    return True\n"
+        "file = tempfile.TemporaryFile()\n"
+        "def lock(how):\n"
+        "    how(file, fcntl.LOCK_EX)\n"
+        "    return file\n"
+        "print(allowed(lock, fcntl.flock), end=' ')\n"
+        "file = tempfile.TemporaryFile()\n"
+        "print(allowed(lock, fcntl.lockf))\n"
         "kinds = (mmap.MAP_PRIVATE, mmap.MAP_SHARED)\n"
         "print(*(allowed(socket.socket, kind) for kind in (socket.AF_UNIX, socket.AF_INET)))\n"
         "print(*(allowed(mmap.mmap, -1, 4096, how | mmap.MAP_ANONYMOUS) for how in kinds))\n"
         "assert os.getppid() and os.listdir('/')\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == (f"True {not limited}\n" * 2, "")
+    assert (done.stdout, done.stderr) == (f"True {not limited}\n" * 4, "")
 
 
 # -- what it can read --------------------------------------------------------------------------

@@ -166,6 +166,28 @@ def test_children_that_share_memory_are_not_counted_twice(kind: str, tmp_path: P
     assert fate(tmp_path, deed) in START.legal_moves
 
 
+LEFT_BEHIND = {
+    "a folder of great depth": (
+        "for _ in range(3000): os.mkdir('d'); os.chdir('d')\nopen('file', 'w').write('1')"
+    ),
+    "a folder that nobody may open": (
+        "os.mkdir('d'); open('d/file', 'w').write('1'); os.chmod('d', 0); os.chmod('.', 0)"
+    ),
+}
+
+
+@pytest.mark.parametrize("left", LEFT_BEHIND)
+def test_the_scratch_copy_is_removed(
+    kind: str, left: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "temporary").mkdir()
+    (tmp_path / "class").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    deed = LEFT_BEHIND[left] + "\nraise ValueError('done')"
+    assert fate(tmp_path / "class", deed).endswith("ValueError: done")
+    assert not list((tmp_path / "temporary").iterdir())
+
+
 BOMBS = {
     "a crowd of sleepers": (
         "while True:\n"

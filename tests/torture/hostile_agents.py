@@ -515,12 +515,15 @@ BAD_NEIGHBOURS = (
         "done = [libc.unshare(0x10000000), libc.mount(b'none', b'/dev/shm', b'tmpfs', 0, None),\n"
         "        libc.ptrace(16, os.getppid(), 0, 0), libc.shmget(0, 1 << 30, 0o1600),\n"
         "        libc.setuid(1), libc.memfd_create(b'', 0), libc.vmsplice(1, None, 0, 0),\n"
+        "        libc.semget(0, 32000, 0o1600),\n"
+        "        libc.syscall(CLONE.get(os.uname().machine, 0), 0x10000011, 0, 0, 0, 0),\n"
         "        sum(libc.syscall(key, b'user', b'k', b'x', 1, -3) == -1\n"
         "                                for key in KEYS.get(os.uname().machine, (0, 0, 0))) - 4]\n"
         "raise ValueError(f'is refused {done.count(-1)} times')",
         "crash",
-        "is refused 8 times",
-        top="KEYS = {'x86_64': (248, 249, 250), 'aarch64': (217, 218, 219)}",
+        "is refused 10 times",
+        top="KEYS = {'x86_64': (248, 249, 250), 'aarch64': (217, 218, 219)}\n"
+        "CLONE = {'x86_64': 56, 'aarch64': 220}",
         alone=True,
         quick=True,
     ),

@@ -301,6 +301,7 @@ class Agent:
         trees |= {snapshot_root(here)} - {""}
         from knightfall.isolation import sandbox
         from knightfall.isolation.host_process import PrivateCopy
+        from knightfall.isolation.scratch_folder import remove_folder
 
         folder = os.path.realpath(tempfile.mkdtemp(prefix=PRIVATE_COPY))
         places = {tree: f"{folder}/{number}" for number, tree in enumerate(sorted(trees))}
@@ -314,7 +315,7 @@ class Agent:
                 shutil.copytree(tree, place, symlinks=True)
             text = str(self.relocated(moved))
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_folder(folder)
             raise
         originals = {place: tree for tree, place in places.items()}
         working_folder = moved(here, False) if snapshot_root(here) else None

@@ -251,7 +251,9 @@ class RemotePlayer:
         try:
             check_time(report, self._limit, self._text)
         except AgentFailure as failure:
-            failure.starved = child.taken.late_by_machine(self._limit)
+            failure.starved = child.was_starved(self._limit)
+            if not child.end.alive:
+                self._children.pop(seat, None)
             raise
         if not self._is_search:  # a user's function reports a move only; discard forged fields
             move, seconds = report.move, report.seconds

@@ -147,7 +147,10 @@ def _games(run: Run, on_progress: OnProgress) -> Iterator[tuple[StoredGame, Game
     """Yield every game twice: as a row of a table, and as the complete record."""
     lines = run.games()
     for record in run.pairs():
-        for game, line in zip(record.games, islice(lines, 2), strict=True):
+        both, number = list(islice(lines, 2)), record.task.number
+        if [line.pair for line in both] != [number, number]:
+            raise run.file.damaged(f"run {run.id} lacks games of pair {number}")
+        for game, line in zip(record.games, both, strict=True):
             yield line, game
         on_progress(record.task.number + 1)
 

@@ -26,7 +26,7 @@ from knightfall.arena.run_options import Notice, ignore_notice
 from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError
 from knightfall.isolation import sigint
-from knightfall.isolation.scratch_folder import copy_beside
+from knightfall.isolation.scratch_folder import copy_beside, remove_folder
 from knightfall.user_files import original_paths, snapshot_root, snapshots_folder
 from knightfall.user_folders import locked, make_private
 
@@ -158,7 +158,7 @@ class Snapshot:
                 os.chdir(original_paths(os.getcwd()))
             self._entered = ""
         if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            remove_folder(self._folder)
             sigint.last_steps.pop(self._folder, None)
             self._folder = ""
         if self._held is not None:
@@ -357,7 +357,7 @@ def _new_folder() -> tuple[str, IO[str] | None]:
             f"cannot copy the users' files to {str(parent)!r}: {error.strerror or error} "
             "(KNIGHTFALL_CACHE_DIR names another folder)"
         ) from None
-    sigint.last_steps[folder] = lambda: shutil.rmtree(folder, ignore_errors=True)
+    sigint.last_steps[folder] = lambda: remove_folder(folder)
     return folder, held
 
 
@@ -367,7 +367,7 @@ def remove_leftovers() -> None:
         for name in os.listdir(snapshots_folder()):
             folder = snapshots_folder() / name
             if folder.is_dir() and (held := _lock(str(folder / LOCK))) is not None:
-                shutil.rmtree(folder, ignore_errors=True)
+                remove_folder(str(folder))
                 held.close()
 
 

@@ -23,7 +23,6 @@ import io
 import math
 import os
 import sys
-import tempfile
 import time
 import timeit
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -35,7 +34,7 @@ from typing import Any
 
 from knightfall.course.generations import Generation, generation_named
 from knightfall.course.submission import files_named, imports_numpy, reachable
-from knightfall.isolation.scratch_folder import copy_some
+from knightfall.isolation.scratch_folder import copy_some, empty_folder
 
 OURS = ("isolation", "sample_players")
 """The course's modules, which this package provides."""
@@ -79,7 +78,7 @@ def import_environment(file: Path, generation: str) -> Iterator[None]:
     trees = reachable(file, broken=True)
     before, here = _taken_away({*OURS, *_beside(trees, file.parent)}), os.getcwd()
     with (
-        tempfile.TemporaryDirectory(prefix="knightfall-") as scratch,
+        empty_folder() as scratch,
         removed_names_restored(),
         redirect_stdout(io.StringIO()),
     ):

@@ -213,6 +213,10 @@ def _spelt(term: Term, number: Callable[[Fraction], str] = str, gap: str = "") -
     return f"./{text}" if misread and isinstance(term, UserFunction) else text
 
 
+MOST_TERMS = 200
+"""How many terms a heuristic may have in all: each takes a tenth of a second to compile."""
+
+
 class _Reader:
     """A text, and the index up to which it has been parsed."""
 
@@ -220,6 +224,7 @@ class _Reader:
         self.text = text
         self.at = 0
         self.in_stage = False
+        self.terms = 0
 
     def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         match = pattern.match(self.text, self.at)
@@ -255,6 +260,10 @@ def _sum(reader: _Reader) -> Expression:
     terms: list[tuple[Fraction, Term]] = []
     sign = -1 if reader.take_sign("-") else 1
     while True:
+        reader.terms += 1
+        if reader.terms > MOST_TERMS:
+            named = f"{reader.text[:40]}…"
+            raise KnightfallError(f"heuristic {named!r}: more than {MOST_TERMS} terms")
         terms += _term(reader, sign)
         rest = reader.text[reader.at :]
         if not rest or (reader.in_stage and rest[0] in ",)"):

@@ -29,6 +29,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, Protocol
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation import limits, namespaces
 from knightfall.isolation.run_isolated import Fork, describe_exit
+from knightfall.user_folders import fix_folders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,6 +133,7 @@ def serve(
     The agent runs in the main thread, as it would in a program of its own.
     """
     limits.be_expendable()
+    fix_folders()
     module, _, name = hosted.partition(":")
     kind = getattr(import_module(module), name)
     with os.fdopen(reading, "rb") as questions, os.fdopen(writing, "wb") as answers:

@@ -13,7 +13,6 @@ import os
 import queue
 import re
 import secrets
-import shutil
 import subprocess
 import sys
 import threading
@@ -30,7 +29,7 @@ from knightfall.errors import AgentFailure, Failing, KnightfallError
 from knightfall.isolation import sandbox
 from knightfall.isolation.limits import agent_environment, submission_environment
 from knightfall.isolation.run_isolated import describe_end, pass_output, start_thread
-from knightfall.isolation.scratch_folder import scratch_of
+from knightfall.isolation.scratch_folder import remove_folder, scratch_of
 from knightfall.isolation.supervisor import AT_ONCE, LineReader, Orders, TooLong
 from knightfall.processor_cores import ENOUGH, core_share
 from knightfall.user_folders import cache_folder, data_folder
@@ -53,7 +52,7 @@ MOST_WAITING = 8
 NO_ANSWER, NOT_READY = "did not answer", "was not ready to play"
 
 # "-" from a process without a supervisor: then the time is measured here
-_TIME = re.compile(rb"-|([0-9]{1,15}),([0-9]{1,15})")
+_TIME = re.compile(rb"-|([0-9]{1,15}),([0-9]{1,15})(\??)")
 
 CAUSED: tuple[Failing, ...] = ("timeout", "forfeit", "illegal", "crash")
 """The failures that an agent may report; the loss by "no moves" follows from the rules."""
@@ -102,10 +101,14 @@ def read_nothing(answer: dict[str, Any]) -> None:
 
 
 class Taken(NamedTuple):
-    """The seconds that an answer took, and how many of them were spent waiting for a core."""
+    """The seconds that an answer took, and how many of them were spent waiting for a core.
+
+    Not `certain` if processes of the agent, which have ended, may have had that core.
+    """
 
     seconds: float
     waited: float = 0.0
+    certain: bool = True
 
     def late_by_machine(self, limit: float | None) -> bool:
         """Return whether the answer missed the limit only because its process waited for a core."""
@@ -285,8 +288,7 @@ class HostProcess:
             came, line = self._answers.get(timeout=None if limit is None else limit + GRACE)
         except queue.Empty:
             late = f"{self._text} {complaint} within {limit:g} s"
-            self.end()  # only then are the cores as busy as they are without it
-            starved = complaint == NO_ANSWER and core_share() < ENOUGH
+            starved = self._end_and_measure() and complaint == NO_ANSWER
             raise AgentFailure("timeout", late, starved) from None
         try:
             content, self.taken = self._parse(word, line, came - asked)
@@ -295,7 +297,7 @@ class HostProcess:
             try:
                 answer = read_answer(content)
             except AgentFailure as failure:
-                failure.starved = failure.reason == "timeout" and self.taken.late_by_machine(limit)
+                failure.starved = failure.reason == "timeout" and self.was_starved(limit)
                 self._failure = weakref.ref(failure)
                 raise
             return read(answer)
@@ -317,7 +319,20 @@ class HostProcess:
             raise Broken("an answer to no request")
         if microseconds == b"-":
             return content, Taken(seconds)
-        return content, Taken(int(times[1]) / 1e6, int(times[2]) / 1e6)
+        return content, Taken(int(times[1]) / 1e6, int(times[2]) / 1e6, not times[3])
+
+    def was_starved(self, limit: float | None) -> bool:
+        """Return whether the last answer was late only because the process waited for a core.
+
+        If that is not certain, end the process and measure whether others use the cores.
+        """
+        late = self.taken.late_by_machine(limit)
+        return self._end_and_measure() if late and not self.taken.certain else late
+
+    def _end_and_measure(self) -> bool:
+        """End the process, and return whether others use the cores: it might use them itself."""
+        self.end()
+        return core_share() < ENOUGH
 
     def reported(self, failure: AgentFailure) -> bool:
         """Return whether the process itself reported the failure, and can go on after it.
@@ -359,4 +374,4 @@ def _end(
     if printing is not None:
         printing.join(1.0)  # an escaped process may hold the stream open
     if scratch is not None:
-        shutil.rmtree(scratch, ignore_errors=True)
+        remove_folder(scratch)

@@ -12,6 +12,7 @@ needs, and that could read other processes or take memory that the supervisor do
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import struct
 import sys
@@ -128,29 +129,44 @@ def give_up_privileges() -> None:
 
 # -- system calls ----------------------------------------------------------------------------------
 
-_COMMON_CALLS = (425, 428, 429, 430, 438, 442, 447)
-"""io_uring_setup, open_tree, move_mount, fsopen, pidfd_getfd, mount_setattr, memfd_secret."""
+_COMMON_CALLS = (425, 428, 429, 430, 438, 442, 444, 447)
+"""io_uring_setup, open_tree, move_mount, fsopen, pidfd_getfd, mount_setattr,
+landlock_create_ruleset, memfd_secret."""
 
 _CALLS = {
     # For each architecture: its number, its number of the system call "seccomp", and those of the
     # calls that are forbidden: ptrace, process_vm_readv and _writev, memfd_create, shmget, msgget,
-    # mount, unshare, setns, add_key, request_key, keyctl, vmsplice.
+    # semget, mount, unshare, setns, add_key, request_key, keyctl, vmsplice, bpf.
     "x86_64": (
         *(0xC000003E, 317),
-        (101, 310, 311, 319, 29, 68, 165, 272, 308, 248, 249, 250, 278),
+        (101, 310, 311, 319, 29, 68, 64, 165, 272, 308, 248, 249, 250, 278, 321),
     ),
     "aarch64": (
         *(0xC00000B7, 277),
-        (117, 270, 271, 279, 194, 186, 40, 97, 268, 217, 218, 219, 75),
+        (117, 270, 271, 279, 194, 186, 190, 40, 97, 268, 217, 218, 219, 75, 280),
     ),
 }
-_LIMITED_CALLS = {"x86_64": (54, 41, 9), "aarch64": (208, 198, 222)}
-"""The numbers of setsockopt, socket and mmap, which are restricted for submissions."""
+_CLONE, _CLONE3 = {"x86_64": 56, "aarch64": 220}, 435
+"""The numbers of clone, which must not make namespaces, and of clone3, which says in memory what it
+shall make: it does not exist, and libraries use clone instead."""
+
+_LIMITED_CALLS = {"x86_64": (54, 41, 9, 72), "aarch64": (208, 198, 222, 25)}
+"""The numbers of setsockopt, socket, mmap and fcntl, which are restricted for submissions."""
+
+_IGNORED_CALLS = {"x86_64": (141, 142, 144, 203, 314), "aarch64": (140, 118, 119, 122, 274)}
+"""The numbers of setpriority, sched_setparam, _setscheduler, _setaffinity and _setattr.
+
+They have no effect: an agent could take the core of another game, or wait for it and claim that it
+had none.
+"""
 
 _LOCAL_SOCKET = 1  # the first argument of socket: AF_UNIX
 _SHARED_ANONYMOUS = 0x21  # flags of mmap: MAP_SHARED, MAP_ANONYMOUS
-_LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
-_ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 1  # EPERM
+_LOCKING = (6, 7, 37, 38)  # the second argument of fcntl: F_SETLK, _SETLKW, F_OFD_SETLK, _SETLKW
+_NEW = 0x7E020000  # flags of clone: all that begin with CLONE_NEW
+_LOAD, _AND, _EQUAL, _AT_LEAST, _ANY, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _FAIL = 0x7FFF0000, 0x00050000
+_ANSWERS = (_ALLOW, _FAIL, _FAIL | errno.ENOSYS, _FAIL | errno.EPERM)
 _X32 = 0x40000000
 """The first number of a second set of calls on x86-64, which would bypass the list."""
 _USE_FILTER, _KEEP_SPEED = 1, 4
@@ -159,14 +175,17 @@ _USE_FILTER, _KEEP_SPEED = 1, 4
 def filter_system_calls(limited: bool) -> bool:
     """Forbid this process and its children the calls listed above; return whether that worked.
 
-    They would read other processes, take memory that belongs to no process, or change mounts.  If
-    `limited`, sockets other than local ones of the usual size and shared memory without a file are
+    They would read other processes, take memory that belongs to no process, change mounts, or make
+    namespaces.  Calls that choose cores or priorities have no effect.  If `limited`, sockets other
+    than local ones of the usual size, shared memory without a file and locks of parts of files are
     forbidden, too: they take memory that the supervisor cannot see.
     """
     machine = os.uname().machine if sys.platform == "linux" else ""
     if machine not in _CALLS:
         return False
-    program = _filter_program(*_CALLS[machine], _LIMITED_CALLS[machine] if limited else ())
+    restricted = _LIMITED_CALLS[machine] if limited else ()
+    calls = *_CALLS[machine], _IGNORED_CALLS[machine], _CLONE[machine]
+    program = _filter_program(*calls, restricted)
     kept = ctypes.create_string_buffer(program, len(program))
     whole = struct.pack("@HP", len(program) // 8, ctypes.addressof(kept))
     seccomp = _CALLS[machine][1]
@@ -177,29 +196,39 @@ def filter_system_calls(limited: bool) -> bool:
 
 
 def _filter_program(
-    machine: int, _: int, forbidden: tuple[int, ...], restricted: tuple[int, ...]
+    machine: int,
+    _: int,
+    forbidden: tuple[int, ...],
+    ignored: tuple[int, ...],
+    clone: int,
+    restricted: tuple[int, ...],
 ) -> bytes:
     """Return the program with which the kernel decides about each system call.
 
     It reads the architecture, the number of the call (at 0) and the low halves of its arguments
     (from 16 on, 8 bytes each).
     """
-    refuse = -1  # stands for the jump to the last instruction
+    allow, ignore, miss, refuse = -4, -3, -2, -1  # stand for jumps to the last four instructions
     steps = [(_LOAD, 0, 0, 4), (_EQUAL, 0, refuse, machine), (_LOAD, 0, 0, 0)]
     steps.append((_AT_LEAST, refuse, 0, _X32))
     steps += [(_EQUAL, refuse, 0, number) for number in (*forbidden, *_COMMON_CALLS)]
+    steps += [(_EQUAL, ignore, 0, number) for number in ignored]
+    steps.append((_EQUAL, miss, 0, _CLONE3))
+    steps += [(_EQUAL, 0, 2, clone), (_LOAD, 0, 0, 16), (_ANY, refuse, allow, _NEW)]
     if restricted:
-        setsockopt, socket, mmap = restricted
+        setsockopt, socket, mmap, fcntl = restricted
         steps += [
             (_EQUAL, refuse, 0, setsockopt),
-            *((_EQUAL, 0, 2, socket), (_LOAD, 0, 0, 16), (_EQUAL, 4, refuse, _LOCAL_SOCKET)),
+            *((_EQUAL, 0, 2, socket), (_LOAD, 0, 0, 16), (_EQUAL, allow, refuse, _LOCAL_SOCKET)),
             *((_EQUAL, 0, 3, mmap), (_LOAD, 0, 0, 16 + 3 * 8), (_AND, 0, 0, _SHARED_ANONYMOUS)),
-            (_EQUAL, refuse, 0, _SHARED_ANONYMOUS),
+            (_EQUAL, refuse, allow, _SHARED_ANONYMOUS),
+            *((_EQUAL, 0, 1 + len(_LOCKING), fcntl), (_LOAD, 0, 0, 16 + 8)),
+            *((_EQUAL, refuse, 0, how) for how in _LOCKING),
         ]
-    steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE)]
+    steps += [(_RETURN, 0, 0, answer) for answer in _ANSWERS]
     packed = b""
     for at, (code, *jumps, value) in enumerate(steps):
-        to = (len(steps) - 2 - at if jump == refuse else jump for jump in jumps)
+        to = (len(steps) - 1 - at + jump if jump < 0 else jump for jump in jumps)
         packed += struct.pack("=HBBI", code, *to, value)
     return packed
 

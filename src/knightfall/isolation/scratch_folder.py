@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import shutil
 import tempfile
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 MOST_BYTES = 100 << 20
@@ -18,6 +19,9 @@ LARGEST = 100 << 20
 MOST_FILES = 2000
 DEEPEST = 4
 """Limits of a copy: bytes, bytes of the submission's own file, files, and depth of folders."""
+
+MOST_REMOVED = 100_000
+"""Depth of folders up to which a folder is removed."""
 
 LEFT_OUT = {"__pycache__", "node_modules", "venv", "env"}
 """Folders that are not copied; hidden ones are not copied, either."""
@@ -29,9 +33,67 @@ def scratch_of(file: Path) -> str:
     try:
         copy_beside(file, Path(folder))
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_folder(folder)
         raise
     return folder
+
+
+@contextmanager
+def empty_folder() -> Iterator[str]:
+    """Make an empty temporary folder for user code, which is removed at the end of the block."""
+    folder = tempfile.mkdtemp(prefix="knightfall-")
+    try:
+        yield folder
+    finally:
+        remove_folder(folder)
+
+
+def remove_folder(folder: str) -> None:
+    """Remove a folder with all that user code may have left in it; errors are ignored.
+
+    There may be folders within folders by the thousand, and some that nobody may open.
+    """
+    with suppress(OSError, RecursionError):
+        shutil.rmtree(folder)
+    if os.rename not in os.supports_dir_fd or not os.path.isdir(folder):
+        return
+    with suppress(OSError):
+        os.chmod(folder, 0o700)
+        top = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            for _ in range(MOST_REMOVED):
+                if not _empty(top, top):
+                    os.rmdir(folder)
+                    break
+        finally:
+            os.close(top)
+
+
+def _empty(there: int, top: int) -> bool:
+    """Remove what is in a folder, and return whether it had folders with something in them.
+
+    What is in those is moved to the folder `top`.  Both folders are given as descriptors.
+    """
+    left = False
+    with os.scandir(there) as entries:
+        names = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    for name, is_folder in names:
+        with suppress(OSError):
+            if not is_folder:
+                os.unlink(name, dir_fd=there)
+                continue
+            os.chmod(name, 0o700, dir_fd=there)
+            if there != top:
+                os.rename(name, secrets.token_hex(8), src_dir_fd=there, dst_dir_fd=top)
+                continue
+            left = True
+            inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=there)
+            try:
+                _empty(inner, top)
+            finally:
+                os.close(inner)
+            os.rmdir(name, dir_fd=there)
+    return left
 
 
 def copy_beside(file: Path, into: Path) -> None:

@@ -8,8 +8,9 @@ r"""Supervise the process of an agent, which may hang, crash, print or forge ans
 The client is the process that has a `HostProcess` and sends the requests.  The supervisor runs no
 user code.  It forwards requests and answers, and adds the time that each answer took by its own
 clock, which an agent can neither set nor delay, and how much of that time the two processes waited
-for a core.  Each request begins with a random token, and its answer must begin with the same token;
-any other line, or one that is too long, ends the agent.
+for a core; with a "?" if processes of the agent that have ended may have had it.  Each request
+begins with a random token, and its answer must begin with the same token; any other line, or one
+that is too long, ends the agent.
 
 The agent and its parent, the watcher, run in a sandbox where the system allows it (see
 `knightfall.isolation.sandbox`).  There they have process ids of their own, so that the agent
@@ -50,6 +51,9 @@ DYING = 1.0
 MOST_BYTES = 1 << 20
 """Largest line in bytes: a report takes a few hundred, the names of an agent's files a few
 thousand."""
+
+MOST_KNOWN = 2 * limits.MOST_PROCESSES
+"""How many processes of an agent are looked at; a submission may not have that many."""
 
 SHORT_WAIT = 0.001
 """Seconds of waiting for a core that decide nothing."""
@@ -160,9 +164,9 @@ def supervise(orders: Orders) -> NoReturn:
     finally:
         limits.kill_tree(starter, None if in_namespace else int(agent or b"0"))
         if orders.scratch:
-            import shutil
+            from knightfall.isolation.scratch_folder import remove_folder
 
-            shutil.rmtree(orders.scratch, ignore_errors=True)
+            remove_folder(orders.scratch)
         os._exit(0)
 
 
@@ -265,6 +269,7 @@ class Relay:
         self._word: bytes | None = None  # the token that the answer must begin with
         self._since = self._waited = self._next_count = 0.0
         self._computed: dict[int, float] = {}  # processor time of the processes at the request
+        self._newest = ""  # the last process that was started before it
         self._until = float("inf")  # deadline for the exit status after the agent closed its pipe
 
     def run(self) -> str:
@@ -321,20 +326,23 @@ class Relay:
                 break
         return set(agents)
 
-    def _idle(self, seconds: float) -> float:
+    def _idle(self, seconds: float) -> tuple[float, bool]:
         """Return how many of the seconds since the request no process of the agent computed.
 
-        An agent has not waited for a core while its own processes and threads had one.
+        An agent has not waited for a core while its own processes and threads had one.  Also return
+        whether this is certain: what processes computed that have ended since may be unknown.
         """
-        for pid in _family(self._roots):
+        family = _family(self._roots)
+        for pid in family:
             seconds -= max(0.0, _processor_time(pid) - self._computed.get(pid, 0.0))
-        return seconds
+        certain = self._newest == _newest_process() and self._computed.keys() <= set(family)
+        return seconds, certain and len(family) <= MOST_KNOWN
 
     def _pass_on(self, lines: list[bytes]) -> None:
         for line in lines:
             self._waited = self._waiting()
-            known = {*self._roots, *self._players()}
-            self._computed = {pid: _processor_time(pid) for pid in known}
+            self._newest = _newest_process()
+            self._computed = {pid: _processor_time(pid) for pid in _family(self._roots)}
             self._word, self._since = line.partition(b" ")[0], time.monotonic()
             with suppress(OSError):  # an agent that does not read will not answer, either
                 os.write(self._to_agent, line + b"\n")
@@ -345,11 +353,12 @@ class Relay:
             if word is None or not line.startswith(word + b" "):
                 raise _Unasked("an answer to no request")
             took = round((now - self._since) * 1e6)
-            waited = self._waiting() - self._waited
+            waited, certain = self._waiting() - self._waited, True
             if waited > SHORT_WAIT:
-                waited = min(waited, self._idle(now - self._since))
+                idle, certain = self._idle(now - self._since)
+                waited = min(waited, idle)
             waited = max(0, round(waited * 1e6))
-            left = b"%d,%d %s\n" % (took, waited, line)
+            left = b"%d,%d%s %s\n" % (took, waited, b"" if certain else b"?", line)
             while left:
                 left = left[os.write(self._answers, left) :]
 
@@ -362,13 +371,20 @@ class _Unasked(Exception):
 
 
 def _family(roots: list[int]) -> list[int]:
-    """Return processes and their descendants, though not many more than a submission may have."""
+    """Return processes and their descendants, though not many more than `MOST_KNOWN`."""
     pids = list(roots)
     for pid in pids:  # the list grows
         pids += limits.children(pid)
-        if len(pids) > 2 * limits.MOST_PROCESSES:
+        if len(pids) > MOST_KNOWN:
             break
     return pids
+
+
+def _newest_process() -> str:
+    """Return the number of the last process or thread that was started on this system."""
+    with suppress(OSError), open("/proc/loadavg") as file:
+        return file.read().split()[-1]
+    return ""
 
 
 def _processor_time(pid: int) -> float:

@@ -164,6 +164,7 @@ def _students(paths: Iterable[Path], generations: Mapping[str, str]) -> Iterator
     pages: set[str] = set()
     for path in paths:
         name = path.stem if path.suffix == ".py" and path.stem not in names else path.name
+        name = os.fsencode(name).decode(errors="replace")
         names.add(name)
         page = plain = file_name(name)
         number = 1
@@ -175,12 +176,16 @@ def _students(paths: Iterable[Path], generations: Mapping[str, str]) -> Iterator
             generation = generations.get(name, generations.get("", ""))
             yield Student(name, path, page, _submission(path, generation), generation=generation)
         except KnightfallError as error:
-            problem = str(error).replace(f"{path}/", "").replace(str(path), path.name)
+            problem = str(error).replace(f"{path}/", "").replace(str(path), name)
             yield Student(name, path, page, problem=problem)
 
 
 def _submission(path: Path, generation: str) -> Submission:
     """Read a student's submission; raise `KnightfallError` if it cannot be used."""
+    try:
+        path.name.encode()
+    except UnicodeEncodeError:
+        raise KnightfallError("its name is not valid UTF-8: rename the file or folder") from None
     if path.name.lower().endswith(ARCHIVES) and path.is_file():
         raise KnightfallError(f"{path.name} is an archive: unpack it into a folder")
     if parse_reference(str(path)).path != str(path):
