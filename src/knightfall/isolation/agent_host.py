@@ -241,17 +241,20 @@ CACHES = ("__pycache__", "numba")
 
 
 def _files_in(folders: Sequence[str]) -> set[tuple[str, int, int]]:
-    """Return the paths in these folders, with the times of their last changes and their sizes."""
+    """Return the paths below folders; for files, also the time of the last change and the size."""
     found: set[tuple[str, int, int]] = set()
-    for top in folders:
-        for folder, inner, names in os.walk(top):
-            inner[:] = [name for name in inner if name not in CACHES]
-            for name in (*inner, *names):
-                path = os.path.join(folder, name)
-                with suppress(OSError):
-                    seen = os.lstat(path)
-                    size = 0 if name in inner else seen.st_size
-                    found.add((path, 0 if name in inner else seen.st_ctime_ns, size))
+    left = list(folders)
+    while left:
+        with suppress(OSError), os.scandir(left.pop()) as entries:
+            for entry in entries:
+                if entry.name in CACHES:
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    left.append(entry.path)
+                    found.add((entry.path, 0, 0))
+                else:
+                    seen = entry.stat(follow_symlinks=False)
+                    found.add((entry.path, seen.st_ctime_ns, seen.st_size))
     return found
 
 
