@@ -24,9 +24,10 @@ def subcommands(group: Any) -> dict[str, Any]:
 
 
 def stderr_of(result: Result) -> str:
-    """Return the text on stderr without the note that code is being compiled."""
+    """Return the text on stderr without the notes that appear only the first time."""
+    first = "compiling for this machine", "agents run in a sandbox (", "agents run in no sandbox"
     lines = result.stderr.splitlines(keepends=True)
-    return "".join(line for line in lines if "compiling for this machine" not in line)
+    return "".join(line for line in lines if not any(words in line for words in first))
 
 
 def answer(*args: str) -> Any:
@@ -44,7 +45,7 @@ def refused(*args: str, input: str | None = None) -> str:
     said = stderr_of(result)
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
-    assert said.startswith("knightfall: ")
+    assert said.startswith("knightfall: "), said
     assert said.count("\n") == 1
     assert said.endswith("\n")
     return said

@@ -64,9 +64,11 @@ def test_the_signatures_of_functions_are_whole() -> None:
     assert grade.startswith("(player: str | Agent | Chooser | Callable[..., Any] | Analyst, *, ")
     assert "store: str | PathLike[str] | None = None" in match
     assert match.endswith(") -> MatchReport")
-    assert "tune(expression: str, folder: str | PathLike[str], *, nodes: int = 2500, " in (
-        pydoc.render_doc(kf.tune, renderer=pydoc.plaintext)
-    )
+    shown = pydoc.render_doc(kf.tune, renderer=pydoc.plaintext)
+    words = "expression: str, folder: str | PathLike[str], *, nodes: int = 2500, "
+    assert words in " ".join(
+        shown.split()
+    )  # from Python 3.13 on, a long one has a line a parameter
 
 
 def test_a_type_that_does_not_exist_is_shown_as_it_is_written() -> None:

@@ -187,7 +187,7 @@ def test_proven_scores_are_true() -> None:
 def test_a_time_limits_the_search() -> None:
     few = kf.agent("openspiel(mcts, time=5ms)").analyse(PLAIN)
     many = kf.agent("openspiel(mcts, time=120ms)").analyse(PLAIN)
-    assert 2 <= few.nodes < many.nodes
+    assert few.nodes < many.nodes  # a busy machine may leave the few no time at all
     hurried = kf.agent("openspiel(mcts, time=0.001ms)").analyse(PLAIN)
     assert hurried.move in PLAIN.legal_moves
     assert hurried.pv[:1] == (hurried.move,)

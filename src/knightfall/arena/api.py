@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import wraps
-from inspect import signature
+from inspect import cleandoc, signature
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, Unpack, cast
 
 from knightfall.agents import cached_agent
@@ -86,7 +86,7 @@ def takes_run_options(function: Function) -> Function:
             return function(*args, **keywords)
 
     checked.__signature__ = shown  # type: ignore[attr-defined]
-    checked.__doc__ = (function.__doc__ or "").replace("        **options\n", ARGUMENTS)
+    checked.__doc__ = cleandoc(function.__doc__ or "").replace("    **options\n", ARGUMENTS)
     return cast(Function, checked)
 
 

@@ -42,17 +42,17 @@ class RunOptions:
 
 
 ARGUMENTS = """\
-        seed: Determines the order of the openings and the choice among equal moves.
-        board: Width and height of the board, in cells.
-        book: Start positions instead of all openings of the board: FENs, or a file of FENs.
-        stratify: Alternate openings in which the first player is hunter and runner.
-        workers: Number of worker processes; 0 plays in this process, None decides by the length.
-        dask: Address of a Dask cluster that plays instead of workers.
-        executor: Executor that plays instead of workers; it stays open.
-        store: File in which the run is stored; None keeps it in memory.
-        again: Play the run anew even if the store has it.
-        progress: Show the progress.
-        notice: Function that is called with each notice, a sentence; None ignores them.
+    seed: Determines the order of the openings and the choice among equal moves.
+    board: Width and height of the board, in cells.
+    book: Start positions instead of all openings of the board: FENs, or a file of FENs.
+    stratify: Alternate openings in which the first player is hunter and runner.
+    workers: Number of worker processes; 0 plays in this process, None decides by the length.
+    dask: Address of a Dask cluster that plays instead of workers.
+    executor: Executor that plays instead of workers; it stays open.
+    store: File in which the run is stored; None keeps it in memory.
+    again: Play the run anew even if the store has it.
+    progress: Show the progress.
+    notice: Function that is called with each notice, a sentence; None ignores them.
 """
 """The description of the fields of `RunOptions`, for docstrings."""
 

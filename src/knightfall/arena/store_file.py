@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -66,6 +67,11 @@ def user_store() -> Path:
     return data_folder() / "arena.sqlite"
 
 
+def _close_abandoned(db: sqlite3.Connection) -> None:
+    with suppress(sqlite3.Error):  # it belongs to another thread
+        db.close()
+
+
 class StoreFile:
     """The connection to a store.  SQLite errors are raised as `KnightfallError`s with the path."""
 
@@ -77,6 +83,8 @@ class StoreFile:
             self.path = self._file = Path("memory")
             self._db = sqlite3.connect(IN_MEMORY, isolation_level=None)
             self._create(self._db)
+            # Results keep a store in memory as long as they are used; nothing else closes it.
+            weakref.finalize(self, _close_abandoned, self._db).atexit = False
             return
         self.path = Path(os.path.expanduser(path or user_store())).absolute()
         if "\0" in str(self.path):
