@@ -283,7 +283,7 @@ def test_a_time_limit_is_heeded() -> None:
     assert short["tests"][0]["agent"] == "id(improved, time=2ms, plain)"
     assert long["tests"][0]["agent"] == "id(improved, time=120ms, plain)"
     assert short["tests"][0]["mean_nodes"] < long["tests"][0]["mean_nodes"]
-    assert short["tests"][0]["mean_microseconds"] < 12_000
+    assert short["tests"][0]["mean_microseconds"] < long["tests"][0]["mean_microseconds"]
 
 
 # -- match -----------------------------------------------------------------------------------

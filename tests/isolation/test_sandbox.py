@@ -387,24 +387,30 @@ def test_without_bubblewrap_the_next_kind_is_chosen(
 
 # -- the games of one process ----------------------------------------------------------------------
 
+HEAD = "from isolation import Board\nimport os\nfrom itertools import count\nnumbers = count()\n"
+"""The beginning of a file that can be handed in; an agent of another kind begins with the rest."""
+
 COUNTS = """
-from itertools import count
-import os
-numbers = count()
 def number(): return next(numbers)
 """
 """Code that remembers in memory how often it was asked."""
 
 COUNTS_IN_A_FILE = """
-import os
 def number():
-    path = {path!r}
-    {prepare}
-    with open(path, "a") as file:
+    os.makedirs({folder!r}, exist_ok=True)
+    with open({folder!r} + "/number", "a") as file:
         file.write("x")
         return file.tell() - 1
 """
 """Code that remembers it in a file."""
+
+INSPECTS = """
+def number():
+    try:
+        open(f"/proc/{os.getppid()}/mem", "rb")
+    except PermissionError:
+        return "refused"
+"""
 
 AGENT = "def choose(position): raise ValueError(f'<{number()}>')\n"
 SUBMISSION = """
@@ -414,8 +420,13 @@ class AlphaBetaPlayer:
 """
 
 
-def numbers_of(text: str) -> list[str]:
-    """Return the numbers that an agent reports when asked for a move in three games."""
+def numbers_of(code: str, folder: Path, submitted: bool) -> list[str]:
+    """Return what `number` of an agent returns in the first move of each of three games."""
+    host._idle.end()
+    file = folder / "game_agent.py"
+    head = HEAD if submitted else HEAD.partition("\n")[2]
+    file.write_text(head + code + (SUBMISSION if submitted else AGENT))
+    text = f"course:{file}" if submitted else f"python({file}:choose)"
     found = []
     for seed in range(3):
         with RemotePlayer(replace(parse_agent(text), seed=seed)) as player:
@@ -425,67 +436,35 @@ def numbers_of(text: str) -> list[str]:
     return found
 
 
-def processes_kept() -> int:
-    return len(host._idle.kept)
-
-
-@pytest.mark.parametrize("submitted", [False, True])
 @pytest.mark.parametrize(
-    "memory",
+    ("code", "submitted"),
     [
-        COUNTS,
-        COUNTS_IN_A_FILE.format(path="/dev/shm/mine", prepare=""),
-        COUNTS_IN_A_FILE.format(
-            path="/dev/shm/a/mine", prepare="os.makedirs('/dev/shm/a', exist_ok=True)"
-        ),
-        COUNTS_IN_A_FILE.format(path="beside.txt", prepare=""),
+        (COUNTS, True),
+        (COUNTS_IN_A_FILE.format(folder="/dev/shm/mine"), True),
+        (COUNTS_IN_A_FILE.format(folder="/dev/shm"), False),
+        (COUNTS_IN_A_FILE.format(folder="."), True),
     ],
-    ids=["memory", "shm", "folder", "beside"],
+    ids=["memory", "shared folder", "shared file", "beside"],
 )
 def test_each_game_begins_as_it_was_loaded(
-    memory: str, submitted: bool, kind: str, tmp_path: Path
+    code: str, submitted: bool, kind: str, tmp_path: Path
 ) -> None:
     """Check that no game finds what an earlier one has left, in memory or in a file."""
-    if "beside" in memory and not submitted:
-        pytest.skip("only a submission can write beside its file")
-    (tmp_path / "beside.txt").touch()
-    file = tmp_path / "game_agent.py"
-    file.write_text(memory + (SUBMISSION if submitted else AGENT))
-    text = f"course:{file}" if submitted else f"python({file}:choose)"
-    if submitted:
-        file.write_text("from isolation import Board\n" + file.read_text())
-    assert numbers_of(text) == ["0", "0", "0"]
-    # Without files, one process has played all games.
-    assert processes_kept() == 1
-    assert host._idle.kept[0].has_ended_game() == (memory is COUNTS)
+    assert numbers_of(code, tmp_path, submitted) == ["0", "0", "0"]
+    (last,) = host._idle.kept
+    assert last.has_ended_game() == (code == COUNTS)  # else the process ended with its files
 
 
 @pytest.mark.parametrize("submitted", [False, True])
 def test_a_game_cannot_inspect_the_process_that_it_is_a_fork_of(
     submitted: bool, kind: str, tmp_path: Path
 ) -> None:
-    file = tmp_path / "game_agent.py"
-    opens = """
-import os
-def number():
-    try:
-        open(f"/proc/{os.getppid()}/mem", "rb")
-    except PermissionError:
-        return "refused"
-"""
-    file.write_text(
-        "from isolation import Board\n" * submitted + opens + (SUBMISSION if submitted else AGENT)
-    )
-    text = f"course:{file}" if submitted else f"python({file}:choose)"
-    assert numbers_of(text) == ["refused"] * 3
+    assert numbers_of(INSPECTS, tmp_path, submitted) == ["refused"] * 3
 
 
 def test_without_a_sandbox_a_submission_plays_one_game_in_a_process(
     no_sandbox: None, tmp_path: Path
 ) -> None:
     """Check that it is not forked there: its processes might outlive the game."""
-    host._idle.end()
-    file = tmp_path / "game_agent.py"
-    file.write_text("from isolation import Board\n" + COUNTS + SUBMISSION)
-    assert numbers_of(f"course:{file}") == ["0", "0", "0"]
-    assert processes_kept() == 0
+    assert numbers_of(COUNTS, tmp_path, submitted=True) == ["0", "0", "0"]
+    assert not host._idle.kept
