@@ -67,6 +67,14 @@ def test_results_are_the_same_and_in_order(everywhere: list[RunnerOptions]) -> N
         assert mapped(jobs.squares, [], options) == []
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+def test_nothing_is_set_up_for_no_calls(workers: int) -> None:
+    def setup() -> Callable[[Any], Any]:
+        raise AssertionError("set up")
+
+    assert mapped(setup, [], RunnerOptions(workers=workers)) == []
+
+
 def test_each_thread_is_set_up_once(everywhere: list[RunnerOptions]) -> None:
     for options in everywhere:
         places = mapped(jobs.numbered, range(12), options)
