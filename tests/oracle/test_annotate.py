@@ -148,6 +148,16 @@ def test_placements_on_the_real_board() -> None:
     assert annotation.winners == ("b", "b", "w", "w")
 
 
+def test_ctrl_c_before_the_end_of_the_game_is_solved(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted(Solver):
+        def wins(self, position: Position) -> bool:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(annotate_module, "Solver", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        annotate(GAME)
+
+
 def test_ctrl_c_leaves_the_end_of_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
     game = GAME
     whole = annotate(game)
