@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Iterator
 from contextlib import suppress
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import knightfall as kf
 from knightfall.agents import parse_agent
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics import REGISTRY
@@ -156,6 +158,35 @@ def test_the_description_says_how_the_token_is_sent() -> None:
     for path in told["paths"].values():
         for method, operation in path.items():
             assert operation.get("security") == (None if method == "get" else [{"token": []}])
+
+
+def maxima(schema: Any) -> Iterator[float]:
+    """Yield every bound of a number in a description."""
+    if isinstance(schema, dict):
+        if "maximum" in schema:
+            yield schema["maximum"]
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for part in schema:
+            yield from maxima(part)
+
+
+def test_no_number_is_larger_than_javascript_holds_exactly() -> None:
+    assert max(maxima(openapi.description("1"))) == 2**53 - 1
+
+
+@pytest.mark.parametrize("kind", ["match", "tournament", "league"])
+def test_defaults_of_a_run_are_those_of_the_function(kind: str) -> None:
+    parameters = inspect.signature(getattr(kf, kind)).parameters
+    told = {
+        name: field["default"]
+        for name, field in getattr(openapi, kind.upper())["properties"].items()
+        if "default" in field
+    }
+    assert {"board", "seed", "stratify", "again"} <= told.keys()
+    for name, value in told.items():
+        default = parameters[name].default
+        assert value == (list(default) if isinstance(default, tuple) else default), name
 
 
 OF_ANY_TYPE = {
