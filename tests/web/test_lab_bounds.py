@@ -160,6 +160,58 @@ def test_the_description_says_how_the_token_is_sent() -> None:
             assert operation.get("security") == (None if method == "get" else [{"token": []}])
 
 
+@pytest.mark.parametrize(
+    ("handler", "asked", "stored", "spec", "names"),
+    [
+        (
+            api.resume_grading,
+            {"grading": 3},
+            {
+                "agent": "random",
+                "grading": {"name": "Ada", "board": "5x5", "openings": 12, "seed": 7},
+            },
+            {"kind": "grading", "grading": 3, "agent": "random", "board": "5x5"}
+            | {"openings": 12, "seed": 7},
+            ["Ada"],
+        ),
+        (
+            api.resume,
+            {"run": 4},
+            {"kind": "league", "entrants": [{"name": "Ada"}, {"name": "Bob"}]},
+            {"kind": "league", "run": 4},
+            ["Ada", "Bob"],
+        ),
+    ],
+)
+def test_what_is_resumed_is_what_was_stored(
+    handler: Any,
+    asked: dict[str, Any],
+    stored: dict[str, Any],
+    spec: dict[str, Any],
+    names: list[str],
+) -> None:
+    begun: list[Any] = []
+
+    async def ask(question: dict[str, Any]) -> dict[str, Any]:
+        (kind,) = asked
+        assert question == {"ask": kind, **asked}
+        return {**stored, "resume": {"why_not": "", "files": ["/a/mine.py"]}}
+
+    def start(spec: dict[str, Any], names: list[str]) -> Any:
+        begun.append((spec, names))
+        return SimpleNamespace(to_dict=dict)
+
+    lab: Any = SimpleNamespace(
+        store="runs.sqlite",
+        files=SimpleNamespace(paths={"mine.py": "/a/mine.py"}),
+        reader=SimpleNamespace(ask=ask),
+        jobs=SimpleNamespace(start=start, playing=lambda kind, number: None),
+    )
+    asyncio.run(handler(lab, None, asked))
+    everywhere = {"store": "runs.sqlite", "files": {"mine.py": "/a/mine.py"}}
+    assert begun == [(spec | everywhere, names)]
+
+
 def maxima(schema: Any) -> Iterator[float]:
     """Yield every bound of a number in a description."""
     if isinstance(schema, dict):
