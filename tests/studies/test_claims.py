@@ -15,7 +15,7 @@ from knightfall.display.numbers import signed
 from knightfall.errors import KnightfallError
 from knightfall.kernel import rules
 from knightfall.oracle.graded_games import PHASES
-from knightfall.statistics.pairs import difference
+from knightfall.statistics.pairs import Difference, difference
 from knightfall.statistics.rates import Share
 from knightfall.studies import claims
 from knightfall.studies import computed_facts as facts
@@ -244,6 +244,9 @@ def test_the_chance_beyond_0_is_the_p_value(openings: int) -> None:
     assert chance(found, -math.inf, above=True) == 0
     assert chance(found, math.inf, above=False) == 0
     assert chance(found, math.inf, above=True) == 1
+    unknown = Difference(1, 0.5, -1.0, 1.0, 1.0)  # of one pair, an interval that says nothing
+    assert chance(unknown, 0.0, above=True) == 1
+    assert chance(unknown, -math.inf, above=True) == 0
 
 
 def test_an_interval_that_is_cut_off_tells_no_more_than_it_knows() -> None:
