@@ -320,6 +320,12 @@ def test_a_name_from_another_protocol_is_told() -> None:
     assert from_another_protocol("AB_Open", "class") == ""
 
 
+def test_seeds_are_those_that_fit_into_a_machine_word() -> None:
+    assert parse_agent(f"random(seed={2**63 - 1})") == RandomAgent(seed=2**63 - 1)
+    with pytest.raises(KnightfallError, match=str(2**63)):
+        parse_agent(f"random(seed={2**63})")
+
+
 @pytest.mark.parametrize("kind", ["minimax", "alphabeta"])
 def test_a_fixed_depth_may_have_a_time(kind: str) -> None:
     usual = AGENT_KINDS[kind].default.depth

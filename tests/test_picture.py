@@ -178,7 +178,13 @@ def test_the_pocket_and_the_turn_are_below_the_board(
     moves: list[str], in_pocket: str, deed: str
 ) -> None:
     drawing = Drawing(Position.from_moves(moves).svg())
-    assert len(drawing.marked("pocket")) == (1 if in_pocket else 0)
+    pockets = drawing.marked("pocket")
+    assert len(pockets) == (1 if in_pocket else 0)
+    for pocket in pockets:  # below the last rank, under the last file
+        x, y, width, height = (float(pocket.attrib[key]) for key in ("x", "y", "width", "height"))
+        _, _, right, bottom = drawing.square("g1")
+        assert bottom <= y < y + height <= float(drawing.root.attrib["height"])
+        assert right - 60 < x < x + width <= right + 20
     # Below the board: the knight of the side to move, then those in the pocket.
     below = [element.get("class") for element in drawing.root if "knight" in str(element.attrib)]
     turn = "w" if deed.startswith("first") else "b"

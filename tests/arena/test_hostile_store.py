@@ -25,6 +25,7 @@ from knightfall.arena import store_checks
 from knightfall.arena.results import results
 from knightfall.arena.store import Store
 from knightfall.arena.store_checks import TABLES
+from knightfall.errors import KnightfallError
 
 
 @pytest.fixture(scope="module")
@@ -200,6 +201,38 @@ def test_one_changed_run_hides_no_other(change: str, good: bytes, file: Path) ->
         longer = store.begin(fake_plan(1, 5, names=("Eve", "Zoe")), ENGINE, VERSIONS)
         assert longer.played == 3
         assert store.begin(fake_plan(1, 5, seed=9), ENGINE, VERSIONS).played == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("games SET reason = 'boredom' WHERE pair = 0 AND game = 0", "pair 0 .* unknown winner or"),
+        (
+            "games SET winner = 'x' WHERE pair = 0 AND game = 1",
+            "pair 0 .* unknown winner or reason",
+        ),
+        ("thinking SET cells = x'3f' || substr(cells, 2) WHERE pair = 1", "type str"),
+        (
+            "thinking SET cells = CAST(x'3f' || substr(cells, 2) AS BLOB) WHERE pair = 1",
+            "pair 1 .* a move off the board",
+        ),
+        (
+            "games SET winner = CASE winner WHEN 'w' THEN 'b' ELSE 'w' END WHERE pair = 2",
+            "pair 2 .* moves give another winner",
+        ),
+        ("pairs SET score = (score + 1) % 3 WHERE number = 1", "the score of pair 1 is not"),
+        ("pairs SET first = 1 - first WHERE number = 2", "the score of pair 2 is not"),
+        ("pairs SET match = 1 WHERE number = 2", "pair 2 is of match 1"),
+    ],
+)
+def test_a_game_that_cannot_have_been_played_is_refused(
+    change: str, words: str, good: bytes, file: Path
+) -> None:
+    file.write_bytes(forged.changed(good, f"UPDATE {change} AND run = 1"))
+    with Store.open(file) as store:
+        with pytest.raises(KnightfallError, match=f"is damaged: .*{words}"):
+            list(store.run(1).pairs())
+        assert len(list(store.run(2).pairs())) == 3
 
 
 def test_a_journal_does_not_enlarge_a_store(good: bytes, file: Path) -> None:

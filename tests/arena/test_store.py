@@ -479,7 +479,8 @@ def test_a_locked_store_is_waited_for(file: Path, monkeypatch: pytest.MonkeyPatc
         run = store.last()
         other.execute("BEGIN IMMEDIATE")
         next = [fake_pair(run.plan.task(5))]
-        refused(lambda: run.append(next), str(file), "locked", "nothing was lost", "continues")
+        locked = f"{file} is locked by another process (waited 0.1 s)"
+        refused(lambda: run.append(next), locked, "nothing was lost", "continues")
         assert run.played == 5  # reading goes on
         with Store.open(file, read_only=True) as reader:
             assert reader.last().played == 5

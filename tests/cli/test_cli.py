@@ -143,7 +143,8 @@ def test_every_option_and_argument_is_explained(name: str, command: Any) -> None
         text = getattr(param, "help", None)
         if getattr(param, "hidden", False):
             continue
-        assert text, param.name
+        assert text.endswith("."), param.name
+        assert not (param.metavar or "").removesuffix("...").endswith("."), param.name
         names = param.opts if param.param_type_name == "option" else [param.metavar or param.name]
         shown = [
             at

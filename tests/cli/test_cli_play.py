@@ -20,6 +20,7 @@ from knightfall.agents import parse_agent
 from knightfall.board import Board
 from knightfall.cli import interactive_game
 from knightfall.cli.board_drawing import draw, layout, show
+from knightfall.cli.game_views import TerminalView
 from knightfall.cli.interactive_game import InteractiveGame, load, save
 from knightfall.cli.terminal import verdict
 from knightfall.errors import AgentFailure
@@ -486,6 +487,19 @@ def test_an_agent_that_fails_keeps_the_game(
 def screen(width: int = 80, height: int = 24, **options: Any) -> Console:
     file = io.TextIOWrapper(io.BytesIO(), encoding=options.pop("encoding", "utf-8"))
     return Console(file=file, width=width, height=height, force_terminal=True, **options)
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_only_a_terminal_says_that_an_agent_thinks(terminal: bool) -> None:
+    view = TerminalView()
+    view.console = screen()
+    if not terminal:
+        view.console = Console(file=view.console.file, force_terminal=False)
+    with view.thinking("random"):
+        pass
+    file: Any = view.console.file
+    file.flush()
+    assert ("random thinks…" in file.buffer.getvalue().decode()) == terminal
 
 
 def cells_of(position: Position, console: Console) -> dict[str, str]:

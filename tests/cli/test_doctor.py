@@ -79,3 +79,17 @@ def test_an_unknown_sandbox_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("knightfall.isolation.sandbox._found", [])
     found = found_with("sandbox")
     assert (found.state, "bubblewarp" in found.found) == ("broken", True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has these sandboxes")
+@pytest.mark.parametrize("installed", [None, "/usr/bin/bwrap"])
+def test_a_missing_sandbox_is_told_with_its_remedy(
+    installed: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KNIGHTFALL_SANDBOX", raising=False)
+    monkeypatch.setattr("knightfall.isolation.sandbox.works", lambda kind: False)
+    monkeypatch.setattr("shutil.which", lambda name: installed)
+    found = doctor._sandbox()
+    assert (found.state, found.found.partition(":")[0]) == ("missing", "none")
+    remedy = "needs version 0.8" if installed else "apt install bubblewrap"
+    assert remedy in found.remedy

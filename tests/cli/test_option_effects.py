@@ -219,6 +219,12 @@ def test_a_page_is_one_file_if_that_is_asked_for(
     assert (told["page"], told["files"]) == ("several/index.html", ["several/index.html"])
 
 
+def test_a_file_of_the_page_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "there" / "index.html").mkdir(parents=True)
+    said = refused("site", "there")
+    assert said.startswith(f"knightfall: {Path('there') / 'index.html'}: ")
+
+
 # -- others ----------------------------------------------------------------------------------------
 
 

@@ -22,6 +22,7 @@ from knightfall.arena.plan import Entrant, Plan, tournament_matches
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.store import Store
 from knightfall.course.checker.check_report import CHECKS, Examination, Outcome
+from knightfall.course.classroom import class_page
 from knightfall.course.classroom.class_games import Conditions
 from knightfall.course.classroom.class_page import frequent_failures
 from knightfall.course.classroom.class_report import ClassReport, Met, table_of
@@ -380,6 +381,20 @@ def test_the_most_frequent_failures_are_counted_by_student(report: ClassReport) 
     most = {one.name: one for one in frequent_failures(report, 99)}
     assert {name: len(one.students) for name, one in most.items()} == dict(every)
     assert most["Games lost: crash"].causes == {"first crash in 4": 1, "first crash in 7": 1}
+
+
+def test_three_causes_of_a_failure_are_told(
+    report: ClassReport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    causes = Counter({"late": 3, "silent": 2, "wrong": 1})
+    (student, *_) = frequent_failures(report)[0].students
+    failure = class_page.Failure("Slow", True, [student], causes)
+    monkeypatch.setattr(class_page, "frequent_failures", lambda report: [failure])
+    assert f"Slow, a warning: 1 of 3 late (3); silent (2); wrong. {student.name}" in text_of(
+        report.page()
+    )
+    causes["fourth"] = 1
+    assert f"late (3); silent (2); wrong …. {student.name}" in text_of(report.page())
 
 
 def test_mistakes_link_to_their_game_on_the_playable_page(report: ClassReport) -> None:

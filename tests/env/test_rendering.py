@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from helpers import need
 
 need("gymnasium", "PIL")
 
-from knightfall.env.rendering import pixels  # noqa: E402
+from knightfall.env.rendering import _SHAPES, pixels  # noqa: E402
 from knightfall.position import Position  # noqa: E402
 
 
@@ -50,3 +52,35 @@ def test_every_board_has_a_picture(fen: str) -> None:
     picture = pixels(position)
     assert picture.shape[1] == 360
     assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 8
+
+
+def on_curve(points: list[tuple[float, float]], t: float) -> tuple[float, float]:
+    """Return a point on a Bézier curve by interpolating between neighbours again and again."""
+    while len(points) > 1:
+        points = [(a + t * (c - a), b + t * (d - b)) for (a, b), (c, d) in pairwise(points)]
+    return points[0]
+
+
+@pytest.mark.parametrize("command", ["C 0 10 10 20 10 0", "Q 5 12 10 0"])
+def test_curves_of_a_path_are_those_of_svg(command: str) -> None:
+    ((outline, closed),) = _SHAPES["path"]({"d": f"M 2 1 {command} Z"})
+    numbers = [float(word) for word in command.split()[1:]]
+    controls = [(2.0, 1.0), *zip(numbers[::2], numbers[1::2], strict=True)]
+    steps = len(outline) - 1
+    assert (steps > 4, closed) == (True, True)
+    expected = [on_curve(controls, step / steps) for step in range(steps + 1)]
+    assert np.allclose(outline, expected)
+
+
+def test_straight_paths_circles_and_polygons_are_those_of_svg() -> None:
+    ((outline, closed), (other, _)) = _SHAPES["path"]({"d": "M1 2 L3 4 H7 V-1 M0 0 L9 8"})
+    assert (outline, closed) == ([(1, 2), (3, 4), (7, 4), (7, -1)], False)
+    assert other == [(0, 0), (9, 8)]
+    ((circle, closed),) = _SHAPES["circle"]({"cx": "5", "cy": "-2", "r": "3"})
+    assert closed
+    assert np.allclose(np.hypot(*(np.array(circle) - (5, -2)).T), 3)
+    assert np.allclose(np.min(circle, axis=0), (2, -5), atol=0.1)
+    assert np.allclose(np.max(circle, axis=0), (8, 1), atol=0.1)
+    assert list(_SHAPES["polygon"]({"points": "0,1 2,3 -4,5"})) == [
+        ([(0, 1), (2, 3), (-4, 5)], True)
+    ]

@@ -20,7 +20,7 @@ import knightfall as kf
 from knightfall.board import Board
 from knightfall.errors import KnightfallError, RunnerFailure
 from knightfall.isolation import parallel_map as maps
-from knightfall.isolation.parallel_map import RunnerOptions, in_order, parallel_map
+from knightfall.isolation.parallel_map import MOST_WORKERS, RunnerOptions, in_order, parallel_map
 from knightfall.oracle.grade import grade
 from knightfall.solver.atlas_build import Builder
 from knightfall.solver.certificate import certify_by_answers
@@ -65,6 +65,31 @@ def test_results_are_the_same_and_in_order(everywhere: list[RunnerOptions]) -> N
     for options in (RunnerOptions(), RunnerOptions(workers=0), *everywhere):
         assert mapped(jobs.squares, range(30), options) == expected
         assert mapped(jobs.squares, [], options) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"workers": 2, "dask": "x:1"}, "workers=2 and dask='x:1': choose one"),
+        ({"workers": 0, "executor": ThreadPoolExecutor()}, "executor= has its own workers"),
+        ({"dask": "x:1", "executor": ThreadPoolExecutor()}, "executor= has its own workers"),
+        ({"workers": -1}, "workers=-1 must be from 0 to"),
+        ({"workers": MOST_WORKERS + 1}, f"workers={MOST_WORKERS + 1} must be from 0 to"),
+    ],
+)
+def test_contradictory_options_are_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(KnightfallError, match=words):
+        RunnerOptions(**options).check()
+    for fits in ({"workers": 0}, {"workers": MOST_WORKERS}, {"executor": options.get("executor")}):
+        RunnerOptions(**fits).check()
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_nothing_is_set_up_for_no_calls(workers: int) -> None:
+    def setup() -> Callable[[Any], Any]:
+        raise AssertionError("set up")
+
+    assert mapped(setup, [], RunnerOptions(workers=workers)) == []
 
 
 def test_each_thread_is_set_up_once(everywhere: list[RunnerOptions]) -> None:

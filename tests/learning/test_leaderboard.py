@@ -128,9 +128,9 @@ def test_every_built_in_agent_is_one_and_repeats() -> None:
 def test_what_cannot_be_ranked_is_refused(folder: Path, tmp_path: Path) -> None:
     small = ("--board", "4x5")
     command = ("learn", "leaderboard", str(folder))
-    assert "with a real choice; make a larger set" in refused(
-        *command, "random", *small, "--positions", "9999"
-    )
+    said = refused(*command, "random", *small, "--positions", "9999")
+    assert f"positions=9999: the test split of {str(folder)!r} has " in said
+    assert " won positions on 4x5 with a real choice; make a larger set" in said
     assert "has no board 7x7: it has 4x5" in refused(*command, "random")
     assert "did you mean 'random'" in refused(*command, "rabdom", *small)
     assert "holds no labelled positions" in refused("learn", "leaderboard", str(tmp_path), "random")

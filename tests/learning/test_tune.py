@@ -414,6 +414,7 @@ def test_the_optimiser_comes_near_the_best_through_noise(weights: int) -> None:
         (["improved+nowhere.py:f"], "no file"),
         ([WRONG, "--nodes", "0"], "'0'"),
         ([WRONG, "--nodes", "9" * 30], "9" * 30),
+        ([WRONG, "--nodes", str(10**15)], "second=4000000000000000: budget nodes=4"),
         ([WRONG, "--nodes", "50", "--second", "50"], "second=50 must differ from nodes=50"),
         ([WRONG, "--generations", "20000"], "generations=20000 must be from 1 to 10,000"),
         ([WRONG, "--population", "3"], "population=3 must be from 4 to 1,000"),

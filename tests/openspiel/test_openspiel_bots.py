@@ -281,6 +281,9 @@ def test_the_documented_bot_plays_as_our_alpha_beta_does(bots: Path) -> None:
 def test_a_name_that_a_file_lacks_is_refused(bots: Path) -> None:
     with pytest.raises(KnightfallError, match=r"bots\.py defines no 'follows'; did you mean"):
         BotPlayer("bots.py:follows", 0, "w")
+    (bots / "bots.py").write_text("table = {}\n")
+    with pytest.raises(KnightfallError, match="'table' is neither a function nor a class"):
+        BotPlayer("bots.py:table", 0, "w")
 
 
 # -- agents as bots -----------------------------------------------------------------------------

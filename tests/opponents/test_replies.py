@@ -149,6 +149,23 @@ def test_the_stranger_replies_by_its_weights() -> None:
         assert seen.shares[-1] == pytest.approx(expected, abs=0.02)
 
 
+def test_the_stranger_alone_asks_its_judges() -> None:
+    only_the_stranger = np.arange(len(OPPONENTS)) == len(OPPONENTS) - 1
+    for position in some_positions(30, 40, 3):
+        workspace, engine = thread_workspace(), Engine(position.board)
+        workspace.begin(0, limit=10**9, samples=1)
+        workspace.board(position.board)["clock"] = 0
+        with engine.lent() as lent:
+            records = workspace.records(position.board, lent)
+            entry = workspace.ask_opponents(only_the_stranger, records, position)
+        replies = len(position.legal_moves)
+        weights = entry["weights"][len(OPPONENTS) - 1, :replies].copy()
+        features = workspace.mcts_states["features"][0, :replies].copy()
+        seen = reply_features(position, engine, samples=1)
+        assert (features == seen.features).all()
+        assert weights / weights.sum() == pytest.approx(seen.shares[-1])
+
+
 def damaged(change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(opponent_models.FILE.read_text())
     change(found)

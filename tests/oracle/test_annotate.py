@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from arena_helpers import fake_plan, fake_run
 from cli_runner import refused, run
 from helpers import random_game
 from oracle_helpers import BOARD, mover_wins, naive_winning_moves
@@ -146,6 +147,16 @@ def test_placements_on_the_real_board() -> None:
     assert second.winning is not None
     assert len(second.winning) in (24, 25)  # the known number of winning replies
     assert annotation.winners == ("b", "b", "w", "w")
+
+
+def test_ctrl_c_before_the_end_of_the_game_is_solved(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted(Solver):
+        def wins(self, position: Position) -> bool:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(annotate_module, "Solver", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        annotate(GAME)
 
 
 def test_ctrl_c_leaves_the_end_of_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -395,6 +406,9 @@ def test_annotate_finds_games_wherever_they_are(
     resigned = expected | {"winner": "b", "reason": "resigned"}
     assert answer("annotate", "newer", "--json") == resigned
     assert answer("annotate", "last", "--json") == resigned
+    os.utime(games / "newer.json", ns=(10**9, 10**9))
+    fake_run(tmp_path / "arena.sqlite", fake_plan(1, 3), played=0)
+    assert answer("annotate", "last", "--json") == resigned  # the newer run has no game
     assert answer("annotate", str(games / "newer.json"), "--json") == resigned
     assert answer("annotate", "older", "--json")["moves"] == words[2:4]
     shown = run("annotate", "newer").stdout

@@ -772,7 +772,31 @@ def test_an_interrupted_solve_says_what_is_known_by_then(threads: int) -> None:
     assert stage == "who wins"
 
 
+def test_a_line_of_progress_has_every_figure_in_its_place() -> None:
+    line = SolveProgress(
+        360_000_000, 120.0, 0.25, "length", at_least=7, known_wins={"a1"}, winner="b"
+    )
+    assert str(line).split(" · ") == [
+        "length",
+        "the second player (n) wins",
+        "not before ply 7",
+        "360,000,000 nodes",
+        "3 million a second",
+        "table 25 % full",
+        "2:00",
+    ]
+
+
 # -- errors ----------------------------------------------------------------------------------
+
+
+def test_an_error_while_solving_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*given: Any) -> None:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(solve_module, "_work", fail)
+    with pytest.raises(MemoryError, match="no room"):
+        solve(Position.start(3, 3), atlas=False)
 
 
 @pytest.mark.parametrize(

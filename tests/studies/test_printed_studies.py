@@ -22,6 +22,7 @@ from knightfall.studies.common_sections import (
     resigning_section,
 )
 from knightfall.studies.comparisons import MARKS
+from knightfall.studies.document import summary
 from knightfall.studies.plans import TITLES
 from knightfall.studies.studies_charts import grade_chart
 from knightfall.studies.studies_report import StudiesReport
@@ -61,6 +62,65 @@ def rate(found: Any) -> str:
 def gap(found: Any) -> str:
     """Return a difference as all tables write it, from its JSON."""
     return f"{signed(found['points'], 1)} ({signed(found['low'], 1)} to {signed(found['high'], 1)})"
+
+
+# -- the summary ---------------------------------------------------------------------------------
+
+
+def test_the_summary_agrees_with_the_tables() -> None:
+    text = "\n".join(summary(report()))
+    rows = [row for one in data()["studies"] for row in one["rows"]]
+    claims = [claim["verdicts"] for one in data()["studies"] for claim in one["claims"]]
+    fits = [one["fit"] for one in data()["studies"] if one["fit"]]
+    totals = [total for fit in fits for total in fit["totals"]]
+
+    def fate(budget: str) -> str:
+        kinds = "holds", "does not hold", "cannot be told apart"
+        found = [found[budget]["verdict"] for found in claims if budget in found]
+        return "{} hold, {} do not hold, and {} cannot be told apart".format(
+            *(found.count(kind) for kind in kinds)
+        )
+
+    def better(budget: str) -> set[str]:
+        return {
+            row["heuristic"]
+            for row in rows
+            if budget in row["measured"] and row["measured"][budget]["ahead"]["low"] > 0
+        }
+
+    gains = [
+        row["measured"]["never"]["total"]["rate"] - row["measured"]["course"]["total"]["rate"]
+        for row in rows
+        if any(row["measured"]["course"]["forfeits"])
+    ]
+    of = sum(row["heuristic"] != "improved" for row in rows)
+    kept = better("nodes") & better("time")
+    agreed = data()["league"]["correlations"]["nodes"]
+    needed = data()["needed"]
+    chances = [curve["chances"][needed["sizes"].index(70)] for curve in needed["curves"]]
+    couples = [curve["couples"] for curve in needed["curves"]]
+    chance = sum(a * b for a, b in zip(chances, couples, strict=True)) / sum(couples)
+    outside = sum(abs(total["z"]) > 1.96 for total in totals)
+    cells = [cell for fit in fits for cell in fit["cells"]]
+    for sentence in (
+        f"is {per_cell(cells)} per published cell ({len(cells)} cells;",
+        f"{outside} of {len(totals)} published totals lie outside",
+        f"{len(claims)} claims. {sum('course' in found for found in claims)} are about results",
+        f"under {TITLES['course']}, {fate('course')} at this number",
+        *(f"at {TITLES[budget]} {fate(budget)}" for budget in ("time", "nodes")),
+        f"without resigning {fate('never')}.",
+        f"about cost, judgement and facts, {fate(ONCE)};",
+        f"won them {min(gains):.0f} to {max(gains):.0f} points more",
+        f"same number of nodes, {len(better('nodes'))} heuristics score more than improved",
+        f"(of {of} compared, chance alone would show about {0.025 * of:.1f})",
+        f"(equal time), five still do: {', '.join(sorted(kept))}.",
+        f"correctly in {100 * chance:.0f} % of all cases",
+        f"about {needed['curves'][0]['needed']} games of each if they are 2 to 5 points apart",
+        f"over {agreed['heuristics']} heuristics, rating and the oracle's grade agree in rank by "
+        f"{agreed['spearman']:.2f} (95 %: {agreed['low']:.2f} to {agreed['high']:.2f};",
+    ):
+        assert sentence in text, sentence
+    assert len(kept) == 5
 
 
 # -- printed by the command ----------------------------------------------------------------------

@@ -618,6 +618,8 @@ def test_gradings_that_were_damaged_or_made_up_are_passed_over(tmp_path: Path) -
     file.write_text(file.read_text() + "\n".join(bad))
     second = Record(None, (replace(choice, score=None, kept=False), replace(choice, winning=3)))
     stored.append(begun.id, 1, game, second)
+    for name in ("notes.jsonl", "²3.jsonl", "4.txt"):  # not files of gradings
+        file.with_name(name).write_text(file.read_text())
     (found, other) = Gradings(str(tmp_path / "runs.sqlite")).all()
     assert found.records == (Record((1, 2), (choice,)), second)
     assert found.grade().wins_kept["overall"].kept.rate == 0.5  # type: ignore[union-attr]

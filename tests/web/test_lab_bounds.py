@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Iterator
 from contextlib import suppress
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import knightfall as kf
 from knightfall.agents import parse_agent
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics import REGISTRY
@@ -156,6 +158,87 @@ def test_the_description_says_how_the_token_is_sent() -> None:
     for path in told["paths"].values():
         for method, operation in path.items():
             assert operation.get("security") == (None if method == "get" else [{"token": []}])
+
+
+@pytest.mark.parametrize(
+    ("handler", "asked", "stored", "spec", "names"),
+    [
+        (
+            api.resume_grading,
+            {"grading": 3},
+            {
+                "agent": "random",
+                "grading": {"name": "Ada", "board": "5x5", "openings": 12, "seed": 7},
+            },
+            {"kind": "grading", "grading": 3, "agent": "random", "board": "5x5"}
+            | {"openings": 12, "seed": 7},
+            ["Ada"],
+        ),
+        (
+            api.resume,
+            {"run": 4},
+            {"kind": "league", "entrants": [{"name": "Ada"}, {"name": "Bob"}]},
+            {"kind": "league", "run": 4},
+            ["Ada", "Bob"],
+        ),
+    ],
+)
+def test_what_is_resumed_is_what_was_stored(
+    handler: Any,
+    asked: dict[str, Any],
+    stored: dict[str, Any],
+    spec: dict[str, Any],
+    names: list[str],
+) -> None:
+    begun: list[Any] = []
+
+    async def ask(question: dict[str, Any]) -> dict[str, Any]:
+        (kind,) = asked
+        assert question == {"ask": kind, **asked}
+        return {**stored, "resume": {"why_not": "", "files": ["/a/mine.py"]}}
+
+    def start(spec: dict[str, Any], names: list[str]) -> Any:
+        begun.append((spec, names))
+        return SimpleNamespace(to_dict=dict)
+
+    lab: Any = SimpleNamespace(
+        store="runs.sqlite",
+        files=SimpleNamespace(paths={"mine.py": "/a/mine.py"}),
+        reader=SimpleNamespace(ask=ask),
+        jobs=SimpleNamespace(start=start, playing=lambda kind, number: None),
+    )
+    asyncio.run(handler(lab, None, asked))
+    everywhere = {"store": "runs.sqlite", "files": {"mine.py": "/a/mine.py"}}
+    assert begun == [(spec | everywhere, names)]
+
+
+def maxima(schema: Any) -> Iterator[float]:
+    """Yield every bound of a number in a description."""
+    if isinstance(schema, dict):
+        if "maximum" in schema:
+            yield schema["maximum"]
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for part in schema:
+            yield from maxima(part)
+
+
+def test_no_number_is_larger_than_javascript_holds_exactly() -> None:
+    assert max(maxima(openapi.description("1"))) == 2**53 - 1
+
+
+@pytest.mark.parametrize("kind", ["match", "tournament", "league"])
+def test_defaults_of_a_run_are_those_of_the_function(kind: str) -> None:
+    parameters = inspect.signature(getattr(kf, kind)).parameters
+    told = {
+        name: field["default"]
+        for name, field in getattr(openapi, kind.upper())["properties"].items()
+        if "default" in field
+    }
+    assert {"board", "seed", "stratify", "again"} <= told.keys()
+    for name, value in told.items():
+        default = parameters[name].default
+        assert value == (list(default) if isinstance(default, tuple) else default), name
 
 
 OF_ANY_TYPE = {
