@@ -468,3 +468,15 @@ def test_without_a_sandbox_a_submission_plays_one_game_in_a_process(
     """Check that it is not forked there: its processes might outlive the game."""
     assert numbers_of(COUNTS, tmp_path, submitted=True) == ["0", "0", "0"]
     assert not host._idle.kept
+
+
+def test_an_edited_helper_of_a_submission_is_loaded_again(kind: str, tmp_path: Path) -> None:
+    """Check that the process of an earlier text plays no game of a later one."""
+    helper = tmp_path / "helper.py"
+    code = "import helper\ndef number(): return helper.NUMBER\n"
+    helper.write_text("NUMBER = 1\n")
+    assert numbers_of(code, tmp_path, submitted=True) == ["1", "1", "1"]
+    helper.write_text("NUMBER = 22\n")
+    agent = parse_agent(f"course:{tmp_path}/game_agent.py")
+    with RemotePlayer(agent) as player, pytest.raises(AgentFailure, match="<22>"):
+        player.analyse(START)

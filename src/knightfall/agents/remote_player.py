@@ -327,12 +327,16 @@ class RemotePlayer:
         return child
 
     def _stamp(self) -> tuple[str, int]:
-        """Return a key that changes when the agent's file is edited."""
-        try:
+        """Return a key that changes when a Python file beside the agent's is edited."""
+        times: list[tuple[str, int]] = []
+        with suppress(KnightfallError, OSError):
             beside = self._agent.beside if self._agent else None
-            return self._text, os.stat(beside or "").st_mtime_ns
-        except (KnightfallError, OSError):
-            return self._text, 0
+            if beside is not None:
+                times.append((beside.name, os.stat(beside).st_mtime_ns))
+                with os.scandir(beside.parent) as entries:
+                    python = [entry for entry in entries if entry.name.endswith(".py")]
+                times += [(entry.name, entry.stat().st_mtime_ns) for entry in python]
+        return self._text, hash(frozenset(times))
 
 
 _never_ready: dict[tuple[str, int], str] = {}

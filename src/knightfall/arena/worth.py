@@ -467,7 +467,7 @@ def _value(at_time: OverallRate, judgement: int, price: float | None) -> str:
 
 
 ABOUT = 1.05
-"""Ratio of costs below which they are called about the same."""
+"""Ratio of two costs below which the report calls them about the same."""
 
 
 def _times(price: float, other: str) -> str:

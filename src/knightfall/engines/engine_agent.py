@@ -107,7 +107,7 @@ class EngineAgent(ForeignAgent):
 
     @cached_property
     def command(self) -> tuple[str, ...]:
-        """The words of the command."""
+        """Return the words of the command."""
         return tuple(shlex.split(self.heuristic))
 
     @property
